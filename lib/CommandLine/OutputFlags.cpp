@@ -108,10 +108,10 @@ FlagGroup outputFlags() {
           {.spellings = {"--write-map"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "what the Bragg light of each pixel is of, a NumPy array of five images: h, k, l "
-               "(fractions, at the pixel's centre), wavelength in A and partiality, of the "
-               "crystal that is brightest there; takes two to four renderings more",
+           .help = "of what reflection the Bragg light of each pixel is, a NumPy array of five "
+                   "images: h, k, l "
+                   "(fractions, at the pixel's centre), wavelength in A and partiality, of the "
+                   "crystal that is brightest there; takes two to four renderings more",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.mapFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"-nonoise"},

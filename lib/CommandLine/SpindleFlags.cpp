@@ -92,10 +92,10 @@ FlagGroup spindleFlags() {
           {.spellings = {"--deal"},
            .values = "FD",
            .fallback = "every N-th image",
-           .help = "of --shard, for programs that start nb-sim: it asks on this open socket which "
-                   "block of images it makes next, by a byte, and gets a number on a line. All "
-                   "shards together get 0, 1, 2 and so on, each once, and one more each, which is "
-                   "none and the end",
+           .help = "with --shard, for programs that start the shards: an open socket on which this "
+                   "shard asks for its next block of images. It sends a byte and reads a line "
+                   "with the number of the block. Blocks count from 0 over all shards; a number "
+                   "beyond the last block ends the shard",
            .range = Range::between(0, 1e6),
            .apply = [](CommandLine &line, const Values &v) { line.series.deal = int(v.integer()); },
            .with = "--shard"},

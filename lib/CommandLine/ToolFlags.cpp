@@ -289,10 +289,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--pipeline"},
            .values = "TEXT",
            .fallback = "the passes up to fusion",
-           .help =
-               "run these passes in their place, 'builtin.module(func.func(nb-fuse))' as nb-opt "
-               "takes them. They may go further; what is missing to a kernel follows, and a line "
-               "says which passes ran. nb-differentiate marks where derivatives are taken",
+           .help = "run these passes in place of those up to fusion, written as for nb-opt: "
+                   "'builtin.module(func.func(nb-fuse))'. They may go further. The passes that a "
+                   "kernel still needs follow, and a line says which passes ran. nb-differentiate "
+                   "marks where derivatives are taken",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.pipeline = v.text(); }},
           {.spellings = {"--schedule"},

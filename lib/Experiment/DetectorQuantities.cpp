@@ -277,8 +277,8 @@ constexpr Quantity responseRows[] = {
      More{.python = "Detector.psf_fwhm", .parameter = "psf_fwhm", .only = "with -psf"}},
     {"-psf_radius", "PIXELS", &unit::pixels,
      "by the width: all but 1e-7 of a Gaussian, 98 % of a fiber",
-     "how far light is spread, along rows and columns; what a point sends within is scaled to all "
-     "of its light. 0: by the width",
+     "how far light spreads along rows and columns; the light that arrives within is scaled up to "
+     "all light. 0: by the width",
      upTo(1000), in<&O::psfRadius>,
      More{.python = "Detector.psf_radius",
           .parameter = "psf_radius",

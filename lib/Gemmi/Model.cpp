@@ -74,7 +74,8 @@ const gemmi::SpaceGroup &groupOf(const std::string &path, const gemmi::Structure
   const gemmi::SpaceGroup *group = structure.find_spacegroup();
   if (!group && !structure.spacegroup_hm.empty())
     throw FileError(path, "has the space group '" + structure.spacegroup_hm +
-                              "', which is unknown; write its usual name into the file");
+                              "', which is not in the tables of settings; transform "
+                              "the model to a usual setting, or write the usual name of this one");
   return group ? *group : gemmi::get_spacegroup_p1();
 }
 

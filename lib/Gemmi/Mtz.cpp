@@ -184,7 +184,8 @@ StructureFactors readMtz(const NameAndLabel &file, const std::string &content, d
       phaseColumn = phaseColumnOf(path, mtz, choice.plus);
     if (!mtz.spacegroup)
       throw FileError(path, "has the space group '" + mtz.spacegroup_name +
-                                "', which is unknown; write its usual name into the file");
+                                "', which is not in the tables of settings; reindex it to a "
+                                "usual setting, or write the usual name of this one");
     StructureFactors result;
     auto unique = reflectionsOf(path, mtz, Values(content, mtz), choice, phaseColumn);
     if (unique.empty())

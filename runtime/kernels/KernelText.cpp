@@ -3,6 +3,7 @@
 #include "nanobragg/KernelABI.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <functional>

@@ -423,6 +423,9 @@ TEST(Model, RefusesWhatItCannotScatterFrom) {
   std::string sharp = model;
   sharp.replace(sharp.find(" 12.00"), 6, "-900.0");
   EXPECT_THAT(refusal(sharp), HasSubstr("B factor that cannot be"));
+  std::string unusual = model;
+  unusual.replace(unusual.find("P 1 21 1"), 8, "F 1 m 1 ");
+  EXPECT_THAT(refusal(unusual), HasSubstr("'F 1 m 1', which is not in the tables of settings"));
 }
 
 } // namespace

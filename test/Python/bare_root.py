@@ -71,7 +71,7 @@ def make_root(root):
 
 
 def main():
-    pip, wheels = sys.argv[1], sorted(pathlib.Path(sys.argv[2]).glob("*.whl"))
+    pip, wheels = sys.argv[1], pathlib.Path(sys.argv[2])
     chroot = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin")
     enter = [chroot] if os.geteuid() == 0 else [shutil.which("unshare"), "--user", "--map-root-user", chroot]
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +84,10 @@ def main():
             print(f"skipped: no bare root can be entered here: {tried.stderr.strip()}")
             return 0
         packages = root / "usr/lib/python3/dist-packages"
-        subprocess.run([pip, "install", "-q", "--target", packages, *wheels], check=True)
+        # The wheel of this Python alone: it brings the compiler.
+        subprocess.run([pip, "download", "-q", "--no-index", "--no-deps", "--find-links", wheels, "-d", root / "tmp", "nanobragg"], check=True)
+        package, = (root / "tmp").glob("*.whl")
+        subprocess.run([pip, "install", "-q", "--find-links", wheels, "--target", packages, package], check=True)
         for terms in ("nanobragg/licenses/libhdf5-dev.txt", "nanobragg_compiler/licenses/llvm-22-dev.txt"):
             if pathlib.Path("/usr/share/doc", pathlib.Path(terms).stem).exists() and not (packages / terms).exists():
                 print(f"FAILED: the wheels lack {terms}")

@@ -22,10 +22,12 @@ for needed in ("scipy", "msgpack"):
 
 from nanobragg.refine import _files, photographs
 from nanobragg.refine.__main__ import main
+from nanobragg.refine._background import Background
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._spots import Spots, find_spots, usable_pixels
+from nanobragg.refine._stills import Stills
 
 FLUENCE = nb.Simulator.from_flags("-cell 50 50 50 90 90 90 -default_F 1 -N 5 -lambda 1 -distance 100")["fluence"]
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real")
@@ -230,6 +232,45 @@ SLOW translation FAST 1 0 0 0 0 0
                 np.testing.assert_allclose(foot, 250 * normal, atol=1e-6)
         self.assertAlmostEqual(read_photograph(nexus).thickness, 0.32)
 
+    def test_modules_of_nexus_stand_where_they_are_said_to(self):
+        """Two of 4 x 6 pixels in one image, the second turned by a quarter about the beam."""
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("there is no h5py")
+        image, path = np.arange(48.0).reshape(8, 6) - 3, os.path.join(self.folder.name, "modules.nxs")
+        with h5py.File(path, "w") as file:
+            def group(name, kind):
+                made = file.create_group(name)
+                made.attrs["NX_class"] = kind
+                return made
+
+            group("entry", "NXentry"), group("entry/instrument", "NXinstrument"), group("entry/data", "NXdata")
+            file["entry/data/data"] = image[None]
+            group("entry/instrument/beam", "NXbeam")["incident_wavelength"] = 1.2
+            detector = group("entry/instrument/detector", "NXdetector")
+            detector["x_pixel_size"] = detector["y_pixel_size"] = 1e-4
+            detector["underload_value"] = -2.5
+            corners = np.array([[10.0, 5, 200], [-3, 1, 200]])  # mm, the beam along z
+            for i, (corner, fast, slow) in enumerate(zip(corners, ((-1, 0, 0), (0, 1, 0)), ((0, -1, 0), (-1, 0, 0)))):
+                module = group(f"entry/instrument/detector/module{i}", "NXdetector_module")
+                module["data_origin"], module["data_size"] = (4 * i, 0), (4, 6)
+                length = np.linalg.norm(corner)
+                for name, value, vector, above in (("module_offset", length, corner / length, "."), ("fast_pixel_direction", 0.1, fast, "module_offset"),
+                                                   ("slow_pixel_direction", 0.1, slow, "module_offset")):
+                    node = module.create_dataset(name, data=value)
+                    node.attrs.update({"units": "mm", "transformation_type": "translation", "vector": vector, "depends_on": above})
+        photograph = read_photograph(path)
+        detector, = photographs._detectors(photograph)
+        corner, fast, slow, _ = detector.placed()
+        np.testing.assert_allclose(corner, corners * (-1, 1, -1), atol=1e-9)
+        np.testing.assert_allclose(fast, [(1, 0, 0), (0, 1, 0)], atol=1e-9)
+        np.testing.assert_allclose(slow, [(0, -1, 0), (1, 0, 0)], atol=1e-9)
+        parts = [photograph.photons[part] for part in detector.panels.parts(None)]
+        np.testing.assert_array_equal(parts, np.where(image < -2.5, np.nan, image).reshape(2, 4, 6))
+        at = np.array([(1.5, 2.5), (3.25, detector.panels.begin[1, 0] + 0.5)])
+        np.testing.assert_allclose(detector.meet(detector.scattering_vectors(at) + (0, 0, -1 / 1.2)), at, atol=1e-6)
+
     def test_what_cannot_be_read_is_refused_in_one_sentence(self):
         def says(path):
             still, = photographs.index([path], self.model, workers=1)
@@ -292,6 +333,61 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertGreater(np.corrcoef(one[lit], other[lit])[0, 1], 0.8)
         self.assertLess(np.corrcoef(one[lit], np.roll(other, 4, 0)[lit])[0, 1], 0.5)
 
+    def test_panels_that_do_not_count_photons(self):
+        """A detector of four panels, one of them upside down, with a gain, a zero and read-out noise that no file says."""
+        random, half = np.random.default_rng(4), PIXELS // 2
+        numbers = 4.3 * simulated()[1] + 11 + random.normal(scale=3.0, size=(PIXELS, PIXELS))
+        parts = [numbers[s:s + half, f:f + half] for s in (0, half) for f in (0, half)]
+        parts[1] = parts[1][::-1, ::-1]
+        header = ["_diffrn_radiation_wavelength.wavelength 1.0", "_array_intensities.undefined_value -400"]
+        lists, steps, axes = [], [], []
+        for i, (s, f, sign) in enumerate(((0, 0, 1), (half, PIXELS, -1), (half, 0, 1), (half, half, 1))):
+            if sign > 0:
+                s = i // 2 * half
+            corner = [0.172 * (f - CENTRE[0]), 0.172 * (CENTRE[1] - s)]
+            lists += [f"A P{i} 1 {half} 1 F{i}", f"A P{i} 2 {half} 2 S{i}"]
+            steps += [f"F{i} F{i} 0 0.172 S{i} S{i} 0 0.172"]
+            axes += [f"S{i} translation Z 0 {-sign} 0 {corner[0]} {corner[1]} 0", f"F{i} translation S{i} {sign} 0 0 0 0 0"]
+        loop = lambda category, names, rows: ["loop_", *(f"_{category}.{name}" for name in names.split()), *rows]
+        header += loop("array_structure_list", "array_id array_section_id index dimension precedence axis_set_id",
+                       [f"A . {i} {n} {i} ." for i, n in ((1, half), (2, half), (3, 4))] + lists)
+        header += loop("array_structure_list_section", "array_id id index start",
+                       [f"A P{i} {k} {at}" for i in range(4) for k, at in ((1, 1), (2, 1), (3, i + 1))])
+        header += loop("array_structure_list_axis", "axis_set_id axis_id displacement displacement_increment", steps)
+        header += loop("axis", "id type depends_on vector[1] vector[2] vector[3] offset[1] offset[2] offset[3]",
+                       ["Z translation . 0 0 1 0 0 0", *axes])
+        header += loop("diffrn_scan_frame_axis", "axis_id angle displacement", [f"Z 0 {-1.004 * (DISTANCE + DEPTH)}"])
+        packed = byte_offsets(np.rint(np.array(parts)).astype(int))
+        image, out = (os.path.join(self.folder.name, name) for name in ("panels.cbf", "panels"))
+        with open(image, "wb") as file:
+            file.write("\n".join(["###CBF: VERSION 1.5", "data_x", *header, "_array_data.data", ";", "--CIF-BINARY-FORMAT-SECTION--",
+                                  "Content-Type: application/octet-stream;", ' conversions="x-CBF_BYTE_OFFSET"',
+                                  f"X-Binary-Size: {len(packed)}", 'X-Binary-Element-Type: "signed 32-bit integer"',
+                                  f"X-Binary-Size-Fastest-Dimension: {half}", f"X-Binary-Size-Second-Dimension: {half}",
+                                  "X-Binary-Size-Third-Dimension: 4", "", ""]).encode() + b"\x0c\x1a\x04\xd5" + packed)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(main([image, f"--model={self.model}", f"--out={out}", "--workers=1", "--sets=1"]), 0)
+        with open(os.path.join(out, "shots.csv")) as file:
+            row, = csv.DictReader(file)
+        self.assertGreater(int(row["indexed"]), 0.85 * int(row["spots"]))
+        self.assertAlmostEqual(float(row["gain"]), 4.3, delta=0.2)
+        self.assertAlmostEqual(float(row["zero"]), 11 - 9 / 4.3, delta=1.5)
+        self.assertLess(abs(float(row["distance_mm"]) - DISTANCE - DEPTH), 0.05)
+        self.assertLess(abs(float(row["chi2_background"]) - 1), 0.1)
+        self.assertLess(float(row["chi2"]), 1.3)
+        self.assertLess(float(row["rms_px"]), 0.35)
+        # The same detector by what came out, and the same image by its own panels.
+        again = os.path.join(self.folder.name, "again")
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(main([image, f"--model={self.model}", f"--out={again}", "--workers=1", "--positions-only", "--gain=4.3",
+                                   "--offset=11", "--readout=3", f"--geometry={os.path.join(out, 'refined.expt')}"]), 0)
+        with open(os.path.join(again, "shots.csv")) as file:
+            other, = csv.DictReader(file)
+        self.assertLess(float(other["rms_px"]), 0.3)
+        self.assertLess(abs(float(other["distance_mm"]) - DISTANCE - DEPTH), 0.1)
+        stills = Stills("", os.path.join(out, "refined.expt"), os.path.join(out, "indexed.refl"))
+        np.testing.assert_array_equal(stills.image(0), np.rint(np.array(parts)))
+
     def test_structure_factors_from_pixels(self):
         """Of a model that is wrong by 30 %, on two stills; a third is tested."""
         images = [self.image] + [os.path.join(self.folder.name, f"still{seed}.cbf.bz2") for seed in (2, 3)]
@@ -346,6 +442,23 @@ SLOW translation FAST 1 0 0 0 0 0
 
 
 class OfGeometry(unittest.TestCase):
+    def test_rings_of_a_swung_detector_are_no_circles(self):
+        """Sharp rings in the scattering angle, on a detector that is swung by 30 degrees."""
+        shape, truth = (500, 600), Detector.turned(1.0, 0.172, 100.0, (300.0, 250.0), (np.radians(-30), 0.0))
+        slow, fast = np.mgrid[:500, :600] + 0.5
+        q = truth.scattering_vectors(np.column_stack([fast.ravel(), slow.ravel()]))
+        angle = np.degrees(2 * np.arcsin(np.linalg.norm(q, axis=1) / 2)).reshape(shape)
+        light = 4 + sum(30 * np.exp(-((angle - ring) / 0.4)**2) for ring in (20, 30, 40))
+        photons = np.random.default_rng(6).poisson(light).astype(float)
+        there = np.ones(shape, bool)
+        chi2 = Background(photons, there, truth.radii(shape)).chi2(photons)
+        self.assertLess(abs(chi2 - 1), 0.1)
+        circles = np.hypot(fast - truth.centre[0], slow - truth.centre[1])
+        self.assertGreater(Background(photons, there, circles).chi2(photons), 1.25)
+        # Near the beam, and on a detector across it, radii are those of circles.
+        across = Detector(1.0, 0.172, 200.0, (300.0, 250.0))
+        np.testing.assert_allclose(across.radii(shape), np.hypot(fast - 300, slow - 250), rtol=1e-4)
+
     def test_scattering_vectors_are_where_they_meet(self):
         detector = Detector(1.0, 0.172, 150.0, (300.5, 280.25), (0.01, -0.02), 0.45, 0.26)
         at = np.random.default_rng(3).uniform(0, 600, (50, 2))
@@ -380,9 +493,9 @@ class OfGeometry(unittest.TestCase):
             hkl = hkl[np.linalg.norm(hkl @ matrix.T, axis=1) < 0.45]
             at, missing = predict(matrix, hkl[hkl.any(axis=1)], truth)
             at = at[(np.abs(missing) < 4e-3) & (at > 0).all(axis=1) & (at < (900, 1000)).all(axis=1)]
-            found = [(orient(d.scattering_vectors(at), np.ones(len(at)), cell) or (None, 1, 0), d)
+            found = [(orient(d.scattering_vectors(at), np.ones(len(at)), cell) or (None, 1, 0, 0), d)
                      for d in photographs._detectors(photograph)]
-            (turn, scale, part), best = max(found, key=lambda one: one[0][2])
+            (turn, scale, part, _), best = max(found, key=lambda one: one[0][2])
             np.testing.assert_allclose(best.tilts, tilts)
             best.distance *= scale
             start = Fitted(turn @ np.linalg.inv(real_basis(cell)).T, best, ISOTROPIC)
@@ -420,8 +533,13 @@ class OfGeometry(unittest.TestCase):
             false = random.normal(size=(80, 3))
             false *= random.uniform(0.05, 0.4, (80, 1)) / np.linalg.norm(false, axis=1)[:, None]
             spots = 1.01 * np.vstack([q, false]) + random.normal(scale=2e-4, size=(len(q) + 80, 3))
-            found, scale, part = orient(spots, np.ones(len(spots)), np.array(cell, float))
+            found, scale, part, _ = orient(spots, np.ones(len(spots)), np.array(cell, float))
             self.assertAlmostEqual(scale, 1.01, delta=2e-3, msg=str(cell))
+            if cell[0] < 50:  # with the beam 10 pixels of 0.172 mm off at 350 mm
+                off = np.array([0.004, -0.003, 0.0])
+                *_, shifted, away = orient(spots + off, np.ones(len(spots)), np.array(cell, float), True)
+                self.assertGreater(shifted, 0.6, msg=str(cell))
+                np.testing.assert_allclose(away, off, atol=1.5e-3, err_msg=str(cell))
             # The same lattice: what turns one into the other maps indices on whole numbers.
             same = np.linalg.inv(turn @ basis) @ found @ basis
             np.testing.assert_allclose(same, np.rint(same), atol=0.02, err_msg=str(cell))

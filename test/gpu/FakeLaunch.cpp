@@ -1,6 +1,7 @@
 // What the fake driver does for a launch.
 #include "test/gpu/FakeDevice.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>

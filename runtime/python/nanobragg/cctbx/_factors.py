@@ -7,6 +7,12 @@ from ._asymmetric_unit import AsymmetricUnit
 from ._moves import Numbers
 
 
+def of_parity(shape, low, odd):
+    """Which reflections of a box from the lowest indices on have h, k and l of this parity."""
+    h, k, l = ((numpy.arange(n) + first) % 2 == rest for n, first, rest in zip(shape, low, odd))  # noqa: E741
+    return h[:, None, None] & k[:, None] & l
+
+
 class Factors:
     """Members of diffBragg."""
 
@@ -125,9 +131,8 @@ class Factors:
         """(reflections of the asymmetric unit, light) of each pixel, in eight parts: those of even and odd h, k and l, of which the
         nearest one to a pixel has the light."""
         h, low, shape = self._nearest(numbers, rows), numpy.array(setup.grid[1]), setup.grid[0].shape
-        parity = (numpy.indices(shape).reshape(3, -1).T + low) % 2
         for odd in numpy.ndindex(2, 2, 2):
-            part = (parity == odd).all(axis=1).reshape(shape)
+            part = of_parity(shape, low, odd)
             light = kernel.derivatives(numbers, [Numbers(F=setup.grid[0] * part / 2)], setup)[1][0]
             at = numpy.rint((h - odd) / 2).astype(int) * 2 + odd - low
             inside = ((at >= 0) & (at < shape)).all(axis=1)

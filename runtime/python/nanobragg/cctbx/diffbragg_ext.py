@@ -9,7 +9,7 @@ import nanobragg
 
 from ..compat._simtbx_state import unit
 from ..compat.simtbx import _plain
-from ._factors import Factors
+from ._factors import Factors, of_parity
 from ._flex import PixelNumbers
 from ._geometry import Geometry
 from ._kernels import Setup
@@ -23,6 +23,13 @@ from .nanobragg_ext import nanoBragg
 def _matrix(name):
     return property(lambda self: tuple(getattr(self, name).reshape(-1).tolist()),
                     lambda self, value: setattr(self, name, numpy.array([float(x) for x in value]).reshape(3, 3)))
+
+
+def _indices(hkl):
+    """(pixels, 3) of flex.miller_index or a list."""
+    if hasattr(hkl, "as_vec3_double"):
+        return hkl.as_vec3_double().as_double().as_numpy_array().reshape(-1, 3).astype(int)
+    return numpy.array([tuple(h) for h in hkl], dtype=int)
 
 
 class diffBragg(Factors, Geometry, Refined, nanoBragg):
@@ -306,26 +313,25 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
 
     def _factor_derivatives(self, setups, pixels, numbers, rows, nominal_hkl):
         """By the amplitude (or intensity, refine_Icell) of all reflections, or of each pixel's own."""
-        first = numpy.zeros(len(rows))
-        second = numpy.zeros(len(rows))
-        own = None if nominal_hkl is None else numpy.array([tuple(h) for h in nominal_hkl], dtype=int)
+        first, second = numpy.zeros((2, len(rows)))
+        groups = [(None, slice(None))]  # or the pixels whose reflections have even and odd h, k and l
+        if nominal_hkl is not None:
+            odd = (_indices(nominal_hkl) % 2) @ (4, 2, 1)
+            groups = [(parity, numpy.flatnonzero(odd == i)) for i, parity in enumerate(numpy.ndindex(2, 2, 2)) if (odd == i).any()]
         for setup in setups:
             kernel, factor = self._model.kernel(setup, numbers), setup.sign * pixels.factor(numbers, False)
             grid, low = setup.grid
             by = numpy.divide(0.5 * setup.sign, grid, out=numpy.zeros(grid.shape), where=grid > 0) if self.refine_Icell else numpy.ones(grid.shape)
-            for odd in [None] if own is None else numpy.ndindex(2, 2, 2):
-                use = True if odd is None else (own % 2 == odd).all(axis=1)
-                if not numpy.any(use):
-                    continue
-                part = by if odd is None else by * ((numpy.indices(grid.shape).reshape(3, -1).T + low) % 2 == odd).all(axis=1).reshape(grid.shape)
-                change = Numbers(F=1.0 if odd is None and not self.refine_Icell else part)
-                light = factor * kernel.derivatives(numbers, [change], setup)[1][0]
-                first += numpy.where(use, light, 0.0)
+            parts = [by if parity is None else by * of_parity(grid.shape, low, parity) for parity, _ in groups]
+            whole = nominal_hkl is None and not self.refine_Icell  # default_F moves, too
+            lights = kernel.derivatives(numbers, [Numbers(F=1.0 if whole else part) for part in parts], setup)[1]
+            for (_, use), part, light in zip(groups, parts, lights):
+                first[use] += (factor * light)[use]
                 if self.compute_curvatures and not self.refine_Icell:
                     # The image is quadratic in F: its change by the same change is half its second derivative.
                     ones = setup.__class__(setup.rows, setup.shape, setup.pixel_size, setup.sources, setup.blocks, setup.fluence,
-                                           1.0 if odd is None and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.words, setup.diffuse)
-                    second += numpy.where(use, 2 * factor * self._model.kernel(ones, numbers).image(numbers, ones), 0.0)
+                                           1.0 if whole and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.words, setup.diffuse)
+                    second[use] += (2 * factor * self._model.kernel(ones, numbers).image(numbers, ones))[use]
         self._put(self._first, (FCELL, 0), self.spot_scale * first)
         self._put(self._second, (FCELL, 0), self.spot_scale * second)
 

@@ -188,8 +188,9 @@ def _shared(given, flags, comm):
 
 def _photographs(given):
     def show(still):
+        other = f", {still.other.indexed.sum()} others as a second lattice" if still.other else ""
         explained = f", chi-square {still.explained.chi2:.3g} per pixel" if still.explained else ""
-        text = (f"{still.indexed} of {still.spots} spots indexed, {still.rms_px:.2f} pixels from their reflections, distance "
+        text = (f"{still.indexed} of {still.spots} spots indexed{other}, {still.rms_px:.2f} pixels from their reflections, distance "
                 f"{still.distance_mm:.2f} mm{explained}" if still.status == "indexed" else f"rejected: {still.why}")
         print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
 

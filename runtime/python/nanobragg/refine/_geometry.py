@@ -48,6 +48,12 @@ class Detector:
         centre = numpy.array(foot) + numpy.array([away @ fast, away @ slow]) / pixel
         return dataclasses.replace(detector, distance=distance / (normal @ BEAM), centre=tuple(centre.tolist()))
 
+    def shifted(self, vector):
+        """One whose scattering vectors are shorter by a small one (1/A)."""
+        fast, slow, _ = self.axes()
+        return dataclasses.replace(self, centre=tuple(float(c + vector @ axis * self.wavelength * self.distance / self.pixel)
+                                                      for c, axis in zip(self.centre, (fast, slow))))
+
     def axes(self):
         turn = rotation(numpy.array([*self.tilts, 0.0]))
         return (turn @ (ACROSS if self.upright is None else self.upright)).T
@@ -68,7 +74,7 @@ class Detector:
         the mean."""
         if not self.attenuation or not self.thickness:
             return numpy.zeros(len(cosine))
-        path = self.thickness / cosine / self.attenuation
+        path = numpy.clip(self.thickness / cosine / self.attenuation, -500, 500)
         return self.attenuation * (1 - path / numpy.expm1(path)) * numpy.sqrt(numpy.maximum(1 - cosine**2, 0))
 
     def meet(self, rays, panel=None):

@@ -1,5 +1,7 @@
 """Indexing of a still with a known cell: from places of spots to an orientation."""
 
+import itertools
+
 import numpy
 
 from ._crystal import rotation
@@ -7,6 +9,7 @@ from ._crystal import rotation
 _STEP = 0.17  # step of the search, in periods of the shortest axis at the resolution of the search
 _TIMES = (12, 24)  # periods of the shortest axis within the resolution of the search, at least and at most
 _ENOUGH = 100  # spots
+_PER_SHIFT = 8.0  # A: a shift by 1/A has to bring so many times all spots near nodes
 
 
 def real_basis(cell):
@@ -27,10 +30,23 @@ def _directions(step):
     return numpy.column_stack([radius * numpy.cos(angle), radius * numpy.sin(angle), z])
 
 
-def _periods(vectors, q):
-    """How well each vector (n, 3) repeats the spots."""
-    return numpy.concatenate([numpy.cos(2 * numpy.pi * part.astype("f4") @ q.T).sum(axis=1)
-                              for part in numpy.array_split(vectors, max(len(vectors) * len(q) // 10**6, 1))])
+def _periods(vectors, q, shifted=False):
+    """How well each vector (n, 3) repeats the spots. shifted: wherever their origin is."""
+    found = []
+    for part in numpy.array_split(vectors, max(len(vectors) * len(q) // 10**6, 1)):
+        angle = 2 * numpy.pi * part.astype("f4") @ q.T
+        along = numpy.cos(angle).sum(axis=1)
+        found.append(numpy.hypot(along, numpy.sin(angle).sum(axis=1)) if shifted else along)
+    return numpy.concatenate(found)
+
+
+def _shifts(real, q):
+    """What may be taken off q, so that its origin is one of the lattice's nodes; real: the axes in the laboratory."""
+    phases = 2 * numpy.pi * q @ real
+    parts = numpy.arctan2(numpy.sin(phases).sum(axis=0), numpy.cos(phases).sum(axis=0)) / (2 * numpy.pi)
+    # Of a part near a half the other way round is as likely.
+    several = [(p, p - numpy.sign(p)) if abs(p) > 0.3 else (p,) for p in parts]
+    return [numpy.linalg.solve(real.T, chosen) for chosen in itertools.product(*several)]
 
 
 def _apart(vectors, order, count, degrees=2.0):
@@ -44,7 +60,7 @@ def _apart(vectors, order, count, degrees=2.0):
     return chosen
 
 
-def _orientations(q, real, times):
+def _orientations(q, real, times, shifted=False):
     """Rotations U, so that U real has the axes in the laboratory, with scores: best first. times: periods of the shortest
     axis that q has.
 
@@ -53,7 +69,7 @@ def _orientations(q, real, times):
     lengths = numpy.linalg.norm(real, axis=0)
     first = int(numpy.argmin(lengths))
     axes = _directions(_STEP / times)
-    scores = _periods(lengths[first] * axes, q)
+    scores = _periods(lengths[first] * axes, q, shifted)
     turns = numpy.radians(numpy.arange(0, 360, 0.25))
     found = []
     start = real[:, first] / lengths[first]
@@ -69,7 +85,7 @@ def _orientations(q, real, times):
             along = (vector @ axis) * axis
             circle = (along + numpy.cos(turns)[:, None] * (vector - along)
                       + numpy.sin(turns)[:, None] * numpy.cross(axis, vector))
-            total += _periods(circle, q)
+            total += _periods(circle, q, shifted)
         found += [(total[j], rotation(turns[j] * axis) @ upright) for j in numpy.argsort(-total)[:3]]
     return sorted(found, key=lambda one: -one[0])
 
@@ -84,11 +100,12 @@ def _turned_onto(hkl, q, reciprocal, turn, scale):
                   / numpy.einsum("i,ij,ij", weights, nodes, nodes))
 
 
-def orient(q, light, cell):
-    """The rotation U of a cell by which most spots are near nodes, the scale of q that they ask for, and which part of
-    the spots to 1/d = 25 / (shortest axis) that is: (U, scale, part); None where there are too few spots.
+def orient(q, light, cell, shifted=False):
+    """The rotation U of a cell by which most spots are near nodes, the scale of q that they ask for, which part of the spots to
+    1/d = 25 / (shortest axis) that is, and what was taken off q: (U, scale, part, shift); None where there are too few spots.
 
     q: scattering vectors of spots, 1/A; a distance that is wrong by some per cent makes them too long or too short.
+    shifted: looks for a shift, too, which the beam's place has where it is wrong by some pixels; else that is 0.
     """
     real = real_basis(cell)
     reciprocal = numpy.linalg.inv(real).T
@@ -102,19 +119,24 @@ def orient(q, light, cell):
     if len(near) < 8:
         return None
     brightest = near[numpy.argsort(-light[near])][:300]
-    best = None
-    for _, turn in _orientations(q[brightest].astype("f4"), real, times)[:60]:
-        scale = 1.0
-        for limit in (12, 14, 17, 20, 25):
-            use = q[length < limit / shortest]
-            for _ in range(2):
-                indices = (use / scale) @ turn @ real
-                hkl = numpy.rint(indices)
-                close = (numpy.abs(indices - hkl).max(axis=1) < 0.3) & hkl.any(axis=1)
-                if close.sum() >= 6:
-                    turn, scale = _turned_onto(hkl[close], use[close], reciprocal, turn, scale)
-        indices = (use / scale) @ turn @ real
-        part = float((numpy.abs(indices - numpy.rint(indices)).max(axis=1) < 0.2).mean())
-        if best is None or part > best[2]:
-            best = turn, scale, part
+    best, some = None, q[brightest].astype("f4")
+    for _, start in _orientations(some, real, times, shifted)[:60]:
+        for shift in _shifts(start @ real, some) if shifted else [numpy.zeros(3)]:
+            turn, scale = start, 1.0
+            for limit in (12, 14, 17, 20, 25):
+                use = q[length < limit / shortest] - shift
+                for _ in range(2):
+                    indices = (use / scale) @ turn @ real
+                    hkl = numpy.rint(indices)
+                    close = (numpy.abs(indices - hkl).max(axis=1) < 0.3) & hkl.any(axis=1)
+                    if close.sum() >= 6:
+                        turn, scale = _turned_onto(hkl[close], use[close], reciprocal, turn, scale)
+                        if shifted:
+                            more = numpy.median(use[close] - scale * hkl[close] @ reciprocal.T @ turn.T, axis=0)
+                            use, shift = use - more, shift + more
+            indices = (use / scale) @ turn @ real
+            part = float((numpy.abs(indices - numpy.rint(indices)).max(axis=1) < 0.2).mean())
+            # By a node more or less the lattice is the same: the smallest shift is likeliest.
+            if best is None or part - _PER_SHIFT * numpy.linalg.norm(shift) > best[2] - _PER_SHIFT * numpy.linalg.norm(best[3]):
+                best = turn, scale, part, shift
     return best

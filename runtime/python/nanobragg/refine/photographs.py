@@ -85,6 +85,7 @@ class Still:
     found: object = dataclasses.field(default=None, repr=False)  # Spots
     fitted: object = dataclasses.field(default=None, repr=False)
     chi2_model: float = numpy.nan  # with structure factors of the model, where they were refined
+    other: object = dataclasses.field(default=None, repr=False)  # Fitted of another lattice, by spots that this one does not have
     boxes: object = dataclasses.field(default=None, repr=False)  # Boxes, one for each spot
     dark: object = dataclasses.field(default=None, repr=False)  # Boxes about predicted reflections without spots
     explained: object = dataclasses.field(default=None, repr=False)  # Explained, of those that are indexed
@@ -103,6 +104,10 @@ _STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
            (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}))
 
 
+_WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, of spots that are indexed
+_ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
+
+
 def _fit(fitted, spots, system, stages):
     for limit, tolerance, degrees, free in stages:
         fitted = assign(fitted, spots.at, tolerance, numpy.radians(degrees), limit)
@@ -112,7 +117,7 @@ def _fit(fitted, spots, system, stages):
                            "several of them")
         fitted = fit(OrientedCell(fitted.matrix, system), fitted, spots.at[use], fitted.hkl[use],
                      **{"tilt": 0.0, "shape": 0.0, "mosaic": 0.0, **free})
-    return assign(fitted, spots.at, 2.5, numpy.radians(1.0))
+    return assign(fitted, spots.at, _WITHIN, _MISSING)
 
 
 def _detectors(photograph):
@@ -150,19 +155,45 @@ def _about(strong):
     return ndimage.binary_dilation(strong, numpy.ones((3, 3), bool), iterations=5)
 
 
-def _orientation(still, detectors, model):
-    spots = still.found
-    found = [(*orientation, detector) for detector in detectors
-             if (orientation := orient(detector.scattering_vectors(spots.at), spots.light, model.cell))]
+def _orientation(spots, detectors, model):
+    """The Fitted of the lattice that most spots are of. Rejected where there is none."""
+    found = []
+    for shifted in (False, True):  # the beam's place may be some pixels off
+        if shifted and found and max(part for _, _, part, *_ in found) > 0.5:
+            break
+        found += [(*orientation, detector) for detector in detectors
+                  if (orientation := orient(detector.scattering_vectors(spots.at), spots.light, model.cell, shifted))]
     if not found:
         raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
-    turn, scale, part, detector = max(found, key=lambda one: one[2])
+    turn, scale, part, shift, detector = max(found, key=lambda one: one[2])
     if part < 0.3:
         raise Rejected(f"no orientation of the cell puts a third of its {len(spots)} spots near reflections")
+    detector = detector.shifted(shift)
     # Scattering vectors that are too long mean a distance that is too short.
     detector.distance *= scale
     fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
-    _take(still, _fit(fitted, spots, model.system, _STAGES))
+    fitted = _fit(fitted, spots, model.system, _STAGES)
+    chance = _by_chance(fitted, spots)
+    if (count := fitted.indexed.sum()) < chance + 5 * numpy.sqrt(chance + 1):
+        raise Rejected(f"{count} of its {len(spots)} spots are near reflections of the best orientation, and {chance:.0f} would be by "
+                       "chance; another crystal, or too few spots")
+    return fitted
+
+
+def _by_chance(fitted, spots):
+    """How many spots would be indexed elsewhere."""
+    return numpy.mean([assign(fitted, spots.at + shift, _WITHIN, _MISSING).indexed.sum() for shift in _ELSEWHERE])
+
+
+def _other_lattice(still, model):
+    """Of the spots that are not indexed, if there is one; the detector is that of the first."""
+    rest = still.found.chosen(~still.fitted.indexed)
+    detector = still.fitted.detector
+    try:
+        other = _orientation(rest, [dataclasses.replace(detector)], model)
+    except Rejected:
+        return None
+    return other if abs(other.detector.distance / detector.distance - 1) < 0.01 else None
 
 
 def _index(still, model, least, geometry, noise):
@@ -176,7 +207,8 @@ def _index(still, model, least, geometry, noise):
     detectors = list(_detectors(photograph))
     why = None
     try:
-        _orientation(still, detectors, model)
+        _take(still, _orientation(spots, detectors, model))
+        still.other = _other_lattice(still, model)
     except Rejected as error:
         why = error
     detector = still.fitted.detector if still.fitted else detectors[0]
@@ -257,7 +289,7 @@ def _depth(detector):
     """mm behind the detector's face at which photons are absorbed, in the mean."""
     if not detector.attenuation or not detector.thickness:
         return 0.0
-    path = detector.thickness / detector.attenuation
+    path = min(detector.thickness / detector.attenuation, 500.0)
     return detector.attenuation * (1 - path / numpy.expm1(path))
 
 
@@ -422,7 +454,7 @@ def in_words(explained):
     yield "B", x[-1]
 
 
-_COLUMNS = ["shot", "image", "status", "spots", "indexed", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+_COLUMNS = ["shot", "image", "status", "spots", "indexed", "other_lattice", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
             "chi2_background", "gain", "zero", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
@@ -441,6 +473,7 @@ def rows(stills):
             row |= {"rms_px": f"{s.rms_px:.3f}", "rms_px_all": f"{s.rms_px_all:.3f}", "distance_mm": f"{s.distance_mm:.3f}",
                     "beam_fast_px": f"{detector.centre[0]:.3f}", "beam_slow_px": f"{detector.centre[1]:.3f}",
                     "missing_deg": f"{numpy.degrees(numpy.sqrt(numpy.mean(missing**2))):.4f}"}
+            row["other_lattice"] = int(s.other.indexed.sum()) if s.other else 0
             row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
             row |= {name: f"{v:.4f}" for name, v in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(s.fitted.matrix))}
         if s.explained:
