@@ -210,8 +210,10 @@ def _photographs(given):
 
 def _sweeps(given):
     def show(sweep):
-        text = (f"rotated by {sweep.turned:.4f} degrees, its axis by {sweep.axis_turned:.4f}, chi-square {sweep.chi2:.3g} per pixel of "
-                f"{sweep.bright} reflections above 10 sigmas, {sweep.sums:.3f} of the table's photons"
+        axis = "its axis held" if sweep.axis_unsure else f"its axis by {sweep.axis_turned:.4f}"
+        sums = f", {sweep.sums:.3f} of the table's photons" if sweep.sums == sweep.sums else ""
+        text = (f"rotated by {sweep.turned:.4f} degrees, {axis}, chi-square {sweep.chi2_poisson:.3g} per pixel of {sweep.bright} "
+                f"reflections above 10 sigmas ({sweep.chi2:.3g} where no variance is below one photon){sums}"
                 if sweep.status == "refined" else f"rejected: {sweep.why}")
         print(f"sweep {sweep.index}: {text} ({sweep.seconds:.2f} s)", flush=True)
 

@@ -5,6 +5,7 @@ import numpy
 from . import _report
 
 _LEVELS = (0.0, 0.05, 0.2, 1.0, 5.0, 30.0, 200.0, numpy.inf)  # photons of the model in a pixel
+_LIT = 5.0
 
 
 def _by_frame(sweep, model):
@@ -23,16 +24,22 @@ def _pulls(sweep, model):
     boxes, which = sweep.boxes, sweep.own & sweep.columns["bright"][sweep.boxes.box]
     data, photons = boxes.data[which], model[which]
     pull = (data - photons) / numpy.sqrt(photons)
-    lines = []
+    lines, most = [], (0.0, "")
     for low, high in zip(_LEVELS, _LEVELS[1:]):
         here = (photons >= low) & (photons < high)
         if here.any():
+            most = max(most, ((pull[here]**2 - 1).sum(), f"{low:g} to {high:g}"))
             lines.append((f"{low:g} to {high:g}", int(here.sum()), f"{data[here].mean():.4g}", f"{photons[here].mean():.4g}",
                           f"{pull[here].mean():.2f}", f"{pull[here].std():.2f}", f"{(pull[here]**2).sum() / max(len(pull), 1):.3f}"))
+    lit = pull[photons > _LIT]
+    limits = [f"<p>Most of what counting does not explain is in pixels of {most[1]} photons.</p>"] * bool(most[1])
+    if len(lit) and (lit**2).mean() > 2:
+        limits.append(f"<p>Pixels above {_LIT:g} photons are {(lit**2).mean():.3g} times as far from the model as counting brings "
+                      "them, in the mean square: sigmas are too small, since what the model lacks is not in them.</p>")
     return ["<h3>By brightness</h3><p>Pixels of reflections above 10 sigmas. Pulls are what is left over the root of the model's "
             "photons; 1 is what counting alone leaves. The last column is the part of chi-square.</p>",
             _report.table(["photons of the model", "pixels", "data, mean", "model, mean", "pull, mean", "pull, standard deviation",
-                           "of chi-square"], lines)]
+                           "of chi-square"], lines), *limits]
 
 
 def _rocking(sweep, model, table, count):

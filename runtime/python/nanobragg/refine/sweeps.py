@@ -143,7 +143,7 @@ class _SweepFit(Fit):
         self.run(100.0, 15, "B", "scale", enough=1e-3)
         while self.model.sets < self.sets and self.another_set(100.0, wider=True):
             pass
-        self.run(100.0, 6, "B", enough=1e-3)
+        self.run(100.0, 8, "B", enough=1e-5)
         self.free_at_end, self.curvature = self.free("B"), self.fit.curvature
 
 
