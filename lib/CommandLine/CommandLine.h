@@ -158,6 +158,10 @@ NoiseModel noiseModel(const CommandLine &line);
 /// Whether a flag was given, by its name in the flag table.
 bool isGiven(const CommandLine &line, std::string_view name);
 
+/// Throws UsageError for a word that is no flag of nb-sim. It names the closest flag, also among
+/// those that a tool has besides.
+void requireKnownFlag(const std::string &word, const std::vector<std::string_view> &ownFlags);
+
 /// Parses the words after the program's name; reads no file. They change what `said` says already.
 /// Throws UsageError.
 CommandLine parseCommandLine(const std::vector<std::string> &words, const CommandLine &said = {});

@@ -31,6 +31,11 @@ std::size_t Flag::minimumValues() const { return countWords(values.substr(0, val
 
 std::size_t Flag::maximumValues() const { return countWords(values); }
 
+std::string Flag::meaning() const {
+  return std::string(help) +
+         (instead.empty() ? "" : " (deprecated: use " + std::string(instead) + ")");
+}
+
 void Values::refuse(const std::string &what) const { throw UsageError(spelling + ": " + what); }
 
 double Values::number(std::size_t index) const {

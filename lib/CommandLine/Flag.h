@@ -40,6 +40,8 @@ struct Flag {
   /// nothing.
   std::string_view with = "", without = "";
   std::vector<const Idle *> idle = {}; ///< what else makes it change nothing
+  /// What to write in its place; with it the flag is deprecated: it works, with a warning.
+  std::string_view instead = "";
 
   std::string_view name() const { return spellings.front(); }
   bool matches(std::string_view word) const;
@@ -47,6 +49,8 @@ struct Flag {
   bool isLong() const { return name().starts_with("--"); }
   std::size_t minimumValues() const;
   std::size_t maximumValues() const;
+  /// The help text, and what to use where the flag is deprecated.
+  std::string meaning() const;
 };
 
 struct FlagGroup {

@@ -2,6 +2,7 @@
 #ifndef NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 #define NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/UsageError.h"
 #include "lib/CommandLine/WrappedText.h"
 
@@ -33,11 +34,18 @@ template <typename Command>
 std::vector<std::string> takeOwnFlags(std::span<const OwnFlag<Command>> flags,
                                       const std::vector<std::string> &words, Command &command) {
   std::vector<std::string> others;
+  std::vector<std::string_view> ownNames;
+  for (const OwnFlag<Command> &flag : flags)
+    ownNames.push_back(flag.name);
+  const bool asksForText = std::ranges::any_of(
+      words, [](const std::string &word) { return word == "--help" || word == "--version"; });
   for (std::size_t i = 0; i != words.size(); ++i) {
     const std::string &word = words[i];
     const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
     const std::string name = word.substr(0, equals);
     const auto flag = std::ranges::find(flags, name, &OwnFlag<Command>::name);
+    if (flag == flags.end() && word.starts_with("--") && word != "--" && !asksForText)
+      requireKnownFlag(word, ownNames);
     if (flag == flags.end())
       others.push_back(word);
     else if (flag->value.empty() && equals != word.npos)

@@ -25,15 +25,17 @@ bool looksLikeFlag(const std::string &word) {
   return word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) || findFlag(word);
 }
 
-[[noreturn]] void refuseUnknown(const std::string &word) {
+[[noreturn]] void refuseUnknown(const std::string &word,
+                                std::vector<std::string_view> candidates = {}) {
   const std::string head = word.substr(0, word.find('='));
   if (head.size() < word.size() && findFlag(head))
     throw UsageError(io::quoted(word) +
                      ": flags with one dash take their value after a blank; write '" + head + " " +
                      word.substr(head.size() + 1) + "'");
   const std::vector<std::string_view> all = allSpellings();
+  candidates.insert(candidates.end(), all.begin(), all.end());
   throw UsageError("unknown flag " + io::quoted(word) + "; the closest is '" +
-                   std::string(closestWord(head, all)) + "'");
+                   std::string(closestWord(head, candidates)) + "'");
 }
 
 void requireCount(const Occurrence &found) {
@@ -157,6 +159,20 @@ CommandLine applyFlags(const std::vector<Occurrence> &all, std::span<const std::
   return line;
 }
 
+/// One for each deprecated flag, however often it is given.
+std::vector<std::string> deprecations(const std::vector<Occurrence> &all) {
+  std::vector<std::string> warnings;
+  std::vector<const Flag *> told;
+  for (const Occurrence &found : all) {
+    if (found.flag->instead.empty() || std::ranges::find(told, found.flag) != told.end())
+      continue;
+    told.push_back(found.flag);
+    warnings.push_back(found.spelling + " is deprecated and works as before in this version; use " +
+                       std::string(found.flag->instead));
+  }
+  return warnings;
+}
+
 /// Whether the C program, which takes some flags for others too, would read this line otherwise.
 bool dependsOnPrefixes(const std::vector<Occurrence> &all, std::span<const std::string> words,
                        const CommandLine &line, const CommandLine &said) {
@@ -171,6 +187,11 @@ bool dependsOnPrefixes(const std::vector<Occurrence> &all, std::span<const std::
 
 } // namespace
 
+void requireKnownFlag(const std::string &word, const std::vector<std::string_view> &ownFlags) {
+  if (!findFlag(word.substr(0, word.find('='))))
+    refuseUnknown(word, ownFlags);
+}
+
 bool isGiven(const CommandLine &line, std::string_view name) {
   return std::ranges::any_of(line.given, [&](const GivenFlag &flag) { return flag.name == name; });
 }
@@ -182,6 +203,8 @@ CommandLine parseCommandLine(const std::vector<std::string> &words, const Comman
   const std::vector<Occurrence> all = takeFlags(words);
   CommandLine line = applyFlags(all, words, chooseSemantics(all, words), said);
   refuseExclusions(line);
+  for (std::string &warning : deprecations(all))
+    line.warnings.push_back(std::move(warning));
   if (line.series.any() || line.outputs.nexusFile)
     line.options.averagesByDefault = true;
   if (dependsOnPrefixes(all, words, line, said))

@@ -36,7 +36,7 @@ std::string condition(const Flag &flag) {
 }
 
 std::string description(const Flag &flag) {
-  std::string text(flag.help);
+  std::string text = flag.meaning();
   if (!flag.values.empty() && !flag.unit.empty())
     text += " [" + std::string(flag.unit) + "]";
   if (!flag.fallback.empty() && flag.fallback != "off" && flag.fallback != "none")
@@ -169,7 +169,7 @@ std::string flagReference() {
         others += (i > 1 ? " " : "") + ("`" + std::string(flag.spellings[i]) + "`");
       text += "| `" + tableCell(synopsis(flag)) + "` | " + others + " | " + tableCell(flag.unit) +
               " | " + tableCell(flag.fallback) + " | " +
-              tableCell(std::string(flag.help) + condition(flag)) + " |\n";
+              tableCell(flag.meaning() + condition(flag)) + " |\n";
     }
   }
   text += exclusionTable();

@@ -136,8 +136,27 @@ class NbTry(unittest.TestCase):
     def test_what_does_not_compile(self):
         out = self.run_try(*FLAGS, '--grad=none', '--pipeline=builtin.module(nb-fuze)',
                            '--pipeline=builtin.module(func.func(convert-nb-to-loops),nb-outline-kernel)', status=1)
-        self.assertIn("'nb-fuze' does not refer to a registered pass", out)
+        self.assertIn("there is no pass 'nb-fuze'; the closest is 'nb-fuse'", out)
         self.assertRegex(out, r'given 2: .*pass nb-outline-kernel: ')
+
+    def test_a_wrong_flag(self):
+        """The closest is looked for among nb-try's flags, too, and --help helps beside it."""
+        for word, closest in (('--leave-ou=nb-fuse', '--leave-out'), ('--oversampel', '-oversample')):
+            done = subprocess.run([BIN / 'nb-try', *FLAGS, word], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"unknown flag '{word}'; the closest is '{closest}'", done.stderr)
+        self.run_try('--leave-ou=nb-fuse', '--help')
+
+    def test_notes_are_about_the_program_that_is_tried(self):
+        """What nb-sim's program averages, and where it differs from C, is not said of a program from a file."""
+        flags = [*FLAGS[:-1], '-mosaic', '2', '-mosaic_domains', '2', '-oversample', '1']
+        program = subprocess.run([BIN / 'nb-sim', *flags, '--emit=nb', '--quiet'], capture_output=True, text=True,
+                                 check=True).stdout
+        (self.folder / 'p.mlir').write_text(program)
+        for words, said in (([], True), (['p.mlir'], False)):
+            done = subprocess.run([BIN / 'nb-try', *words, *flags, '--repeat=0', '--grad=none'], cwd=self.folder,
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual('default semantics differ' in done.stderr, said, done.stderr)
 
     def test_questions(self):
         self.run_try(*FLAGS, '--is=fails', '--pipeline=builtin.module(nb-fuze)', status=0)

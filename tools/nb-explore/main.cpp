@@ -106,7 +106,7 @@ int run(const std::vector<std::string> &words) {
   if (command.version)
     return print("nb-explore " NB_VERSION "\n");
   LabSetup lab(command.words);
-  lab.setup.tell();
+  lab.tell();
   if (isatty(STDERR_FILENO))
     std::fprintf(stderr, "interpreting, compiling, judging each stage: some ten seconds\n");
   const Expectation expectation = valueOf(expect(*lab.subject, lab.options));

@@ -210,7 +210,7 @@ int Try::tuneSchedule() {
 }
 
 int Try::run() {
-  setup.tell();
+  lab.tell();
   if (subject.isLowered() &&
       (command.tune || (!command.leaveOut.empty() && command.pipelines.empty())))
     throw UsageError("the program is lowered: most of the compiler's passes do nothing to it. Give "

@@ -2,6 +2,7 @@
 
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/Printable.h"
 #include "lib/Inputs/ExperimentOf.h"
 #include "runtime/simulator/Placement.h"
 
@@ -43,7 +44,8 @@ static std::vector<std::string> wordsFor(const LabWords &words) {
   return all;
 }
 
-LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words))) {
+LabSetup::LabSetup(const LabWords &words)
+    : setup(parseExperiment(wordsFor(words))), subjectFromFile(!words.program.empty()) {
   const Experiment &experiment = setup.complete.experiment;
   const ToolOptions &tool = setup.line.tool;
   options.compile.target = KernelTarget::fromString(words.target);
@@ -97,6 +99,16 @@ LabSetup::LabSetup(const LabWords &words) : setup(parseExperiment(wordsFor(words
     options.gradientBy = subject->usualParameters(3);
   else if (words.gradient != "none")
     options.gradientBy = resolveParameters(words.gradient, experiment.variant);
+}
+
+void LabSetup::tell() const {
+  if (!subjectFromFile) {
+    setup.tell();
+    return;
+  }
+  if (!setup.line.tool.quiet)
+    for (const std::string &warning : setup.loaded.warnings)
+      std::fprintf(stderr, "WARNING: %s\n", printable(warning).c_str());
 }
 
 } // namespace nanobragg

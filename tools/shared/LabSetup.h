@@ -31,8 +31,13 @@ struct LabSetup {
   explicit LabSetup(const LabWords &words);
 
   RunSetup setup;
+  bool subjectFromFile;
   std::unique_ptr<mlir::nb::Subject> subject; ///< restricted to words.checkSamples
   mlir::nb::TrialOptions options;
+  /// Prints what there is to know of the experiment. Of a program from a file that is what reading
+  /// the flags says: choices and averages of nb-sim's own program play no part in it.
+  void tell() const;
+
   std::string kept; ///< the pipeline of nb-try --tune that nb-sim would take; empty: its own
 };
 

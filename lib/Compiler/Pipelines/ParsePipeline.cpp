@@ -57,7 +57,13 @@ llvm::Expected<Pipeline> nb::parsePipeline(StringRef text) {
     const size_t error = why.find("error: ");
     if (error != StringRef::npos)
       why = why.substr(error + strlen("error: "));
-    return refuse(why.take_until([](char c) { return c == '\n'; }));
+    why = why.take_until([](char c) { return c == '\n'; });
+    // "'nb-fuze' does not refer to a registered pass or pass pipeline"
+    const auto [name, rest] = why.drop_front(why.starts_with("'")).split('\'');
+    if (rest.starts_with(" does not refer to a registered pass"))
+      return refuse("there is no pass '" + name.str() + "'; the closest is '" + closestPass(name) +
+                    "'; nb-opt --help lists all");
+    return refuse(why);
   }
   if (parsed->getOpAnchorName() != "builtin.module")
     return refuse("it has to be for a module, 'builtin.module(...)'; passes over functions stand "

@@ -55,6 +55,8 @@ constexpr bool leavesImages(Stage stage) { return stage < Stage::Loops; }
 
 /// The first stage of the compiler's pipelines that runs the pass of this name; nothing: none does.
 std::optional<Stage> stageOf(llvm::StringRef pass);
+/// Of the passes that the compiler's pipelines run, the one whose name is most like this.
+std::string closestPass(llvm::StringRef name);
 
 /// One pass, what it runs on, and the stage that it belongs to.
 struct PipelineStep {

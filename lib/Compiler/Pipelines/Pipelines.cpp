@@ -1,7 +1,10 @@
 #include "lib/Compiler/Pipelines/Pipelines.h"
 
+#include "lib/Experiment/ClosestWord.h"
+
 #include "mlir/Pass/PassRegistry.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 using namespace mlir;
@@ -136,8 +139,21 @@ static llvm::StringMap<Stage> stagesOfPasses() {
   return stages;
 }
 
-std::optional<Stage> nb::stageOf(StringRef pass) {
+static const llvm::StringMap<Stage> &knownPasses() {
   static const llvm::StringMap<Stage> stages = stagesOfPasses();
+  return stages;
+}
+
+std::string nb::closestPass(StringRef name) {
+  std::vector<std::string_view> names;
+  for (StringRef pass : knownPasses().keys())
+    names.push_back(pass);
+  std::ranges::sort(names); // of several that are as near, the same one in each run
+  return std::string(nanobragg::closestWord(name, names));
+}
+
+std::optional<Stage> nb::stageOf(StringRef pass) {
+  const llvm::StringMap<Stage> &stages = knownPasses();
   const auto found = stages.find(pass);
   return found == stages.end() ? std::nullopt : std::optional(found->second);
 }
