@@ -192,7 +192,7 @@ class Damaged(unittest.TestCase):
         blocked = "import sys; sys.modules['scipy'] = None; from nanobragg.refine.__main__ import main; sys.exit(main(['a', 'b']))"
         done = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "nb-refine: error: refinement needs scipy: pip install 'nanobragg[refine]'\n"))
+                         (1, "nb-refine: error: refinement needs scipy: pip install scipy\n"))
 
 
 if __name__ == "__main__":

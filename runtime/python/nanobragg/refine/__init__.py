@@ -3,8 +3,7 @@
     from nanobragg import refine
     results = refine.shots(flags, "indexed.expt", "indexed.refl", out="refined")
 
-or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgpack for reflection tables: pip install
-"nanobragg[refine]".
+or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgpack for reflection tables.
 """
 
 try:
@@ -19,7 +18,7 @@ except ModuleNotFoundError as error:
 
     def __getattr__(name):
         if name in __all__:
-            raise ImportError("refinement needs scipy: pip install 'nanobragg[refine]'")
+            raise ImportError("refinement needs scipy: pip install scipy")
         raise AttributeError(f"nanobragg.refine has no {name}")
 
 __all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Result", "SharedResult", "Sweep", "refine_shot", "shared", "shots",

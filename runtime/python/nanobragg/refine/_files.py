@@ -23,7 +23,7 @@ def _msgpack():
     try:
         import msgpack
     except ImportError:
-        raise ImportError("reflection tables need msgpack: pip install 'nanobragg[refine]'") from None
+        raise ImportError("reflection tables need msgpack: pip install msgpack") from None
     return msgpack
 
 
