@@ -51,32 +51,35 @@ constexpr CompileFlag flags[] = {
      "ptxas, and PTX for later chips; of ptx, cubin and hsaco a file is made for each chip. Chips "
      "of AMD's: gfx90a, gfx942 (waves of 64 threads), gfx1100, gfx1201 (of 32). spirv64 is for all "
      "devices of OpenCL. Chips of several vendors go into one file where as many threads run in "
-     "step, 32 of NVIDIA's and OpenCL's",
+     "step: 32 for NVIDIA and OpenCL",
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100 gfx90a gfx942 gfx1100 "
      "gfx1201 "
      "spirv64",
      [](C &c, const Text &v) { c.target = v; }},
     {"-o", "FILE",
-     "the file to write; text goes to standard output without it. A name that ends in / is a "
-     "folder, which NB_KERNEL_PATH may name: the kernel file gets the name that it is looked for "
-     "by",
+     "the file to write; without it, text goes to standard output. A name that ends in / is a "
+     "folder, as NB_KERNEL_PATH names them: the kernel file there gets the name by which nb-sim "
+     "finds it",
      "", [](C &c, const Text &v) { c.output = v; }},
     {"--specialize", "COUNTS",
-     "compile these counts of the experiment in, with commas between (oversample, phi_steps, "
-     "mosaic_domains, sources, layers, panel_count, ncells); the kernel is refused where they "
-     "differ. off (default): none. With --emit=so and --target=native, says what it gained",
+     "make these counts of the experiment constants of the kernel, with commas between "
+     "(oversample, "
+     "phi_steps, mosaic_domains, sources, layers, panel_count, ncells). Such a kernel is refused "
+     "for an experiment with other counts. off (default): none. With --emit=so and "
+     "--target=native, nb-compile says what was gained",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : split(v); }},
     {"--grad", "[MODE:]PARAMETERS",
-     "the kernel of derivatives by these parameters and groups of parameters (nb-sim "
-     "--list-parameters), with commas between. MODE is vjp (default: the gradient of a loss, given "
-     "its derivative by each pixel), jacobian (an image for each), jvp (along a direction) or hvp "
-     "(change of the gradient along a direction). Images are f64. none: that image alone, which "
-     "the loss of a gradient needs too",
+     "make the kernel of derivatives by these parameters and groups (nb-sim --list-parameters), "
+     "with commas between. MODE is vjp (default: the gradient of a loss, given the loss's "
+     "derivative by each pixel), jacobian (an image for each parameter), jvp (along a direction) "
+     "or "
+     "hvp (change of the gradient along a direction). Images are f64. none: no derivative, only "
+     "the f64 image, from which a loss is computed",
      "", setDerivative},
     {"--symbol", "NAME",
-     "what the object calls its function, nb_kernel_get_descriptor otherwise; programs that link "
-     "several kernels need several names",
+     "name of the object's function; default: nb_kernel_get_descriptor. A program that links "
+     "several kernels needs a name for each",
      "", [](C &c, const Text &v) { c.symbol = v; }},
     {"--inspect", "FILE", "say what a kernel file holds; needs neither compiler nor processor", "",
      [](C &c, const Text &v) { c.inspect = v; }},
@@ -182,15 +185,16 @@ std::string compileUsage() {
       "       nb-compile FILE.mlir [--pipeline=TEXT] [--emit=KIND] [--target=CPU,...] -o FILE\n"
       "       nb-compile --inspect FILE\n"
       "\n"
-      "Compiles the kernel of an experiment, or a program, ahead of time. Of the experiment's "
-      "flags\n"
-      "(nb-sim --help lists them) only the program variant matters: choices such as the shape of "
-      "the\n"
-      "crystal or the presence of a mask; the kernel takes all numbers when it is run. Files that\n"
-      "the flags name are read, since some choices depend on them. A program may be one at any "
-      "stage\n"
-      "of its passes, and goes on from there; beside it stand --pipeline, --plugin, --patterns,\n"
-      "--precision, --until-before, --until-after and --dump-ir of nb-sim.\n\n";
+      "Compiles the kernel of an experiment, or a program, ahead of time. FLAGS describe an\n"
+      "experiment (nb-sim --help lists them). The kernel depends on its choices only, such as the\n"
+      "shape of the crystal or whether there is a mask; it takes all numbers when it is run. "
+      "Files\n"
+      "that the flags name are read, since some choices depend on them. A program FILE.mlir may "
+      "be\n"
+      "at any stage of the passes; the compiler goes on from there. It takes these flags of "
+      "nb-sim:\n"
+      "--pipeline, --plugin, --patterns, --precision, --until-before, --until-after, "
+      "--dump-ir.\n\n";
   constexpr std::size_t column = 20;
   text += describeOwnFlags(compileFlags(), column);
   return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";

@@ -85,23 +85,24 @@ const OwnFlag<C> flags[] = {
      "relative difference that is allowed; default: 1e-6 in f64, 1e-5 mixed, 1e-2 f32", "",
      [](C &c, const Text &v) { c.rtol = number("--rtol", v, Range::positive()); }},
     {"--atol", "X",
-     "what is allowed besides, of the largest derivative, where each is multiplied by the size of "
-     "its parameter; default: 1e-10 in f64, 1e-5 mixed, 1e-2 f32",
+     "difference that is allowed besides, as a fraction of the largest derivative; derivatives are "
+     "multiplied by the size of their parameters for this; default: 1e-10 in f64, 1e-5 mixed, 1e-2 "
+     "f32",
      "", [](C &c, const Text &v) { c.atol = number("--atol", v, Range::notNegative()); }},
     {"--step", "X",
-     "largest step of the differences, of the size of the parameter (a radian, for an angle); "
-     "default: from how fast the image changes",
+     "largest step of the differences, as a fraction of the parameter's size (for an angle, of a "
+     "radian); default: chosen by how fast the image changes",
      "", [](C &c, const Text &v) { c.check.step = number("--step", v, Range::positive()); }},
     {"--elements", "N",
-     "numbers to check of a vector, table or grid: when it has more, some of them and a random "
-     "direction; default: 6",
+     "how many numbers of a vector, table or grid are checked. If it has more, some of them and a "
+     "random direction through all are; default: 6",
      "",
      [](C &c, const Text &v) { c.check.elements = std::size_t(count("--elements", v, 1, 1e6)); }},
-    {"--seed", "N", "of these choices; default: 1", "",
+    {"--seed", "N", "seed of these choices; default: 1", "",
      [](C &c, const Text &v) {
        c.check.seed = std::uint64_t(count("--seed", v, 0, 9007199254740992.0));
      }},
-    {"--together", "", "one random direction through all parameters, nothing else", "",
+    {"--together", "", "check one random direction through all parameters, and nothing else", "",
      [](C &c, const Text &) { c.check.together = true; }},
     {"--json", "", "print the result as JSON", "", [](C &c, const Text &) { c.json = true; }},
     {"--threads", "N", "threads of both engines; default: one per core", "",
@@ -125,8 +126,8 @@ std::string gradCheckUsage() {
   std::string text =
       "usage: nb-gradcheck FLAGS OF nb-sim [--wrt=PARAMETERS] [--mode=forward|reverse]\n"
       "                    [--order=1|2] [--engine=fused|interpreter|both] ...\n\n"
-      "Checks derivatives of an experiment's image against central differences of the image that\n"
-      "the interpreter makes, extrapolated to a vanishing step.\n\n";
+      "Compares the derivatives of an experiment's image with finite differences: central\n"
+      "differences of the interpreter's image, extrapolated to a step of zero.\n\n";
   constexpr std::size_t column = 16;
   text += describeOwnFlags<C>(flags, column);
   return text + "\nExit status: 0 all derivatives agree, 1 one does not or the check failed, 2 a "

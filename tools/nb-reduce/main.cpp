@@ -35,10 +35,11 @@ using Text = std::string;
 
 constexpr OwnFlag<C> flags[] = {
     {"--because", "COMMAND",
-     "a command of the shell that succeeds for programs that show it; {} in it, or its end, is the "
-     "file. Such as 'nb-try --is=differs --pipeline=...', or --is=crash, fails, slower:1.5; or "
-     "'nb-opt --nb-fuse {} 2>&1 | grep -q TEXT'; for a remark that is missing '! nb-opt "
-     "--remarks-filter=nb-fuse --nb-fuse {} 2>&1 | grep -q merged'",
+     "a shell command that succeeds as long as the program shows the fault. {} stands for the "
+     "program's file; without {} the file is added at the end. Examples: 'nb-try --is=differs "
+     "--pipeline=...' (also --is=crash, fails or slower:1.5); 'nb-opt --nb-fuse {} 2>&1 | grep -q "
+     "TEXT'; for a remark that is missing, '! nb-opt --remarks-filter=nb-fuse --nb-fuse {} 2>&1 | "
+     "grep -q merged'",
      "", [](C &c, const Text &v) { c.because = v; }},
     {"-o", "FILE", "the program to write; default: standard output", "",
      [](C &c, const Text &v) { c.output = v; }},
@@ -53,13 +54,13 @@ constexpr OwnFlag<C> flags[] = {
 std::string usage() {
   return "usage: nb-reduce FILE.mlir --because=COMMAND [-o FILE]\n"
          "\n"
-         "Makes a program smaller as long as a command succeeds on it: dimensions and corrections "
-         "go, counts\n"
-         "become 1, values become constants, arguments without a user go. What comes out is valid "
-         "IR.\n\n" +
+         "Makes a program smaller as long as a command succeeds on it. Dimensions, corrections "
+         "and\n"
+         "unused arguments are removed, counts become 1, values become constants. The result is\n"
+         "valid IR.\n\n" +
          describeOwnFlags<C>(flags, 22) +
-         "\nExit status: 0 success, 1 the command fails on the program itself or something else "
-         "failed, 2 a command line\nthat cannot be used.\n";
+         "\nExit status: 0 success, 1 the command fails on the program itself, or something else\n"
+         "failed, 2 a command line that cannot be used.\n";
 }
 
 std::string textOf(ModuleOp program) {

@@ -50,8 +50,8 @@ struct Command {
 void declare(CLI::App &app, Command &c) {
   app.add_option("FILE", c.file, "program as MLIR text or bytecode; -: standard input")->required();
   app.add_option("FLAGS", c.experiment,
-                 "behind --: flags of nb-sim, whose experiment gives values to all arguments that "
-                 "are called by nb.name as its parameters are, but those of --arg");
+                 "behind --: an experiment, as flags of nb-sim; an argument whose nb.name is that "
+                 "of a parameter gets its value, unless --arg says another");
   app.add_option("--function", c.function, "function to run; default: the only one");
   app.add_option("--arg", c.arguments,
                  "value of an argument: numbers with commas between, a .npy file, a .hkl file, or "
@@ -62,33 +62,35 @@ void declare(CLI::App &app, Command &c) {
   app.add_option("--out", c.outputs, ".npy file for a result, once for each result; default: print")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app.add_option("--threads", c.threads, "of the interpreter; 0: one per core");
+  app.add_option("--threads", c.threads, "threads of the interpreter; 0: one per core");
 
   const std::string interpreter = "Interpreter";
   app.add_flag("--no-fuse", c.interpret, "run the reference interpreter, not a compiled kernel")
       ->group(interpreter);
-  app.add_option("--probe", c.probes, "report on values whose name matches, with * for any text")
+  app.add_option("--probe", c.probes,
+                 "report on the values whose names match; * stands for any text")
       ->type_name("PATTERN")
       ->allow_extra_args(false)
       ->group(interpreter);
-  app.add_flag("--json", c.json, "that report as JSON")->group(interpreter);
+  app.add_flag("--json", c.json, "print the report of --probe as JSON")->group(interpreter);
   app.add_option("--trace-pixel", c.tracePixel, "print every named value of one pixel")
       ->delimiter(',')
       ->expected(2)
       ->type_name("SLOW,FAST")
       ->group(interpreter);
   app.add_flag("--check-bounds", c.checkBounds,
-               "let the interpreter look for reads outside of tables before the kernel is run, "
-               "which itself checks only counts and constant indices")
+               "before the kernel is run, let the interpreter look for reads outside of tables; "
+               "the kernel itself checks only counts and constant indices")
       ->group(interpreter);
   app.add_flag("--check-finite", c.checkFinite, "stop at the first value that is not finite")
       ->group(interpreter);
 
   const std::string compare = "Comparison of the engines: the exit status is 3 when they differ";
   app.add_flag("--compare-engines", c.compare,
-               "run both; name the first pass and value that differ")
+               "run both engines; name the first pass and the first value that differ")
       ->group(compare);
-  app.add_flag("--compare-stages", c.everyStage, "the same, after each pass even if they agree")
+  app.add_flag("--compare-stages", c.everyStage,
+               "the same, but compare after each pass, also where the results agree")
       ->group(compare);
   app.add_option("--rtol", c.tolerance.rtol, "relative tolerance")
       ->capture_default_str()

@@ -20,20 +20,20 @@ double number(std::string_view flag, const Text &text, double least) {
 constexpr OwnFlag<C> flags[] = {
     {"--pipeline", "TEXT",
      "try these passes, 'builtin.module(func.func(nb-fuse))'; may be given several times. They "
-     "take the place of the passes up to fusion and may go further; what is missing to a kernel "
-     "follows",
+     "replace the compiler's passes up to fusion and may go further; the compiler adds the passes "
+     "that are still missing to a kernel",
      "", [](C &c, const Text &v) { c.pipelines.push_back(v); }},
     {"--leave-out", "PASS",
-     "try the first --pipeline, or else the compiler's own, without this pass; each: without every "
-     "pass in turn, which says what each is worth",
+     "try the first --pipeline, or else the compiler's own, without this pass. 'each' leaves out "
+     "one pass after another, which says what each gains",
      "", [](C &c, const Text &v) { c.leaveOut.push_back(v); }},
     {"--until-after", "STAGE",
      "try the compiler's own pipeline up to this stage of the nb-level ones: response, hoist, "
      "branches or fuse",
      "", [](C &c, const Text &v) { c.untilAfter.push_back(v); }},
     {"--bisect", "",
-     "name the first pass after which an image is wrong, for the compiler's own pipeline too; for "
-     "pipelines with a wrong image that is done anyway",
+     "name the first pass after which the image is wrong, for the compiler's own pipeline too; "
+     "without the flag this is done for each --pipeline whose image is wrong",
      "", [](C &c, const Text &) { c.bisect = true; }},
     {"--grad", "PARAMETERS",
      "parameters whose gradient is looked at, with commas between; none: no gradient. Default: up "
@@ -48,37 +48,37 @@ constexpr OwnFlag<C> flags[] = {
      "what is allowed besides, of the brightest pixel; default: 1e-12 in f64, 1e-7 mixed, 1e-4 f32",
      "", [](C &c, const Text &v) { c.words.atolOfMax = number("--atol-of-max", v, 0); }},
     {"--check-samples", "N",
-     "how much of the image is interpreted to compare with: rows in its middle with about as many "
-     "samples; default: 2e6",
+     "the interpreter computes about so many samples to compare with, in rows in the middle of the "
+     "image; default: 2e6",
      "", [](C &c, const Text &v) { c.words.checkSamples = number("--check-samples", v, 1); }},
     {"--repeat", "N",
-     "runs of each kernel, in turn, of which the shortest counts; default: 9. From 6 on there is "
-     "an "
-     "interval of 95 % for the change against the default; 0: none is timed",
+     "runs of each kernel, in turn; the shortest counts; default: 9. From 6 on the change against "
+     "the default has a 95 % confidence interval; 0: no kernel is timed",
      "", [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
     {"--count", "",
-     "count the instructions of a sample, too, by single steps: that takes 25 microseconds each",
-     "", [](C &c, const Text &) { c.count = true; }},
+     "also count the instructions of a sample, in single steps of 25 microseconds each", "",
+     [](C &c, const Text &) { c.count = true; }},
     {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
      [](C &c, const Text &v) { c.words.mostSeconds = number("--timeout", v, 0.1); }},
     {"--is", "QUESTION",
-     "answer by the exit status, 0: yes, about the first pipeline: crash (it does not end in "
-     "order), fails (no kernel comes out), differs (wrong image or gradient), slower:X (takes more "
-     "than X times the instructions of the compiler's own). For nb-reduce",
+     "answer a question about the first pipeline by the exit status, 0 for yes: crash (it does not "
+     "end in order), fails (it makes no kernel), differs (image or gradient is wrong), slower:X "
+     "(it takes more than X times the instructions of the compiler's own). Made for nb-reduce",
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
     {"--tune", "",
-     "search the options and the order of the compiler's own passes for the fastest kernel of this "
-     "program on this processor, keeping what is right. nb-sim and nb-compile take it for such "
-     "images from then on: it lies beside the kernels of the cache",
+     "search for the options and the order of the compiler's own passes that make the fastest "
+     "right "
+     "kernel of this program on this processor. The result is kept in the cache of kernels, and "
+     "nb-sim and nb-compile take it for such images from then on",
      "", [](C &c, const Text &) { c.tune = true; }},
     {"--least-gain", "FRACTION",
-     "by which a change of --tune has to be faster in the median to be kept, and by anything in "
-     "all "
-     "of its interval; default: 0.02",
+     "--tune keeps a change if its median is faster by this fraction, and if its whole interval is "
+     "faster at all; default: 0.02",
      "", [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
     {"-o", "FILE",
-     "write what --tune found to this file, too, for --schedule of nb-sim; default: none, or "
-     "schedule.txt where it is not kept (a program FILE.mlir, passes of your own, no cache)",
+     "also write what --tune found to this file, for --schedule of nb-sim. Default: no file, but "
+     "schedule.txt where the cache does not keep it (a program FILE.mlir, passes of your own, no "
+     "cache)",
      "", [](C &c, const Text &v) { c.output = v; }},
     {"--json", "", "print the result as JSON, one object for each line", "",
      [](C &c, const Text &) { c.json = true; }},
@@ -112,16 +112,13 @@ std::string tryUsage() {
   return "usage: nb-try FLAGS OF nb-sim [--pipeline=TEXT]... [--leave-out=PASS]...\n"
          "       nb-try FILE.mlir [FLAGS OF nb-sim] [--pipeline=TEXT]...\n"
          "\n"
-         "Makes a kernel by each pipeline and by the compiler's own, and says in a table: does it\n"
-         "compile, does it make the same image and the same gradient as the interpreter, how many\n"
-         "nanoseconds (and instructions, --count) does a sample take, how large is the inner loop, "
-         "how many "
-         "of its\n"
-         "instructions spill registers, how long does it compile and how large is its code. "
-         "Kernels\n"
-         "are timed in turn, by one thread. The arguments of a program FILE.mlir get the values "
-         "that the\n"
-         "experiment of the flags has for their names; without flags, of a small one.\n\n" +
+         "Makes a kernel by each pipeline and by the compiler's own, and prints a table: does it\n"
+         "compile, are image and gradient those of the interpreter, how many nanoseconds (with\n"
+         "--count, instructions too) does a sample take, how large is the inner loop, how many of\n"
+         "its instructions spill registers, how long does it compile, how large is its code.\n"
+         "Kernels are timed in turn, by one thread. FLAGS describe an experiment, as for nb-sim.\n"
+         "The arguments of a program FILE.mlir get the numbers of that experiment by their names;\n"
+         "without flags, those of a small experiment.\n\n" +
          describeOwnFlags<C>(flags, 22) +
          "\nExit status: 0 all images and gradients are right, 3 one is wrong, 1 one does not "
          "compile, 2 a\ncommand line that cannot be used.\n";
