@@ -40,7 +40,7 @@ std::string compilePdll(StringRef file, ModuleOp program) {
   if (!compiler)
     compiler = llvm::sys::findProgramByName("mlir-pdll");
   if (!compiler) {
-    program->emitError("there is no mlir-pdll, which makes PDL of '")
+    emitError(program.getLoc(), "there is no mlir-pdll, which makes PDL of '")
         << file << "': install mlir-22-tools, or write the patterns in PDL";
     return "";
   }
@@ -55,11 +55,12 @@ std::string compilePdll(StringRef file, ModuleOp program) {
     if (auto read = llvm::MemoryBuffer::getFile(made ? pdl : said))
       text = (*read)->getBuffer().str();
     if (!made) {
-      program->emitError("'") << file << "' is no PDLL: " << text;
+      emitError(program.getLoc(), "'") << file << "' is no PDLL: " << text;
       text.clear();
     }
   } else {
-    program->emitError("no temporary file can be made for the patterns of '") << file << "'";
+    emitError(program.getLoc(), "no temporary file can be made for the patterns of '")
+        << file << "'";
   }
   for (const auto &temporary : {pdl, said})
     if (!temporary.empty())
@@ -76,7 +77,7 @@ OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   std::string why, text;
   auto buffer = mlir::nb::openText(file, &why);
   if (!buffer) {
-    program->emitError("patterns cannot be read: ") << why;
+    emitError(program.getLoc(), "patterns cannot be read: ") << why;
     return {};
   }
   if (file.ends_with(".pdll")) {
@@ -90,7 +91,7 @@ OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   auto patterns = parseSourceFile<ModuleOp>(sources, program.getContext());
   if (!patterns || !patterns->getOps<pdl::PatternOp>().empty() || isSchedule(*patterns))
     return patterns;
-  program->emitError("'") << file << "' has no pattern and no transform.named_sequence";
+  emitError(program.getLoc(), "'") << file << "' has no pattern and no transform.named_sequence";
   return {};
 }
 
@@ -115,7 +116,8 @@ struct ApplyPatternsPass : nb::impl::ApplyPatternsBase<ApplyPatternsPass> {
     config.enableFolding(false).enableConstantCSE(false);
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(program, std::move(patterns), config))) {
-      program->emitError("the patterns come to no end: one makes what another one matches");
+      emitError(program.getLoc(),
+                "the patterns come to no end: one makes what another one matches");
       return signalPassFailure();
     }
     tell(before, census(program));

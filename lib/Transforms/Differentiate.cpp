@@ -348,7 +348,8 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
         funcs.push_back(func);
     });
     if (funcs.empty()) {
-      getOperation()->emitError() << "no function '" << function << "' to differentiate";
+      mlir::emitError(getOperation()->getLoc())
+          << "no function '" << function << "' to differentiate";
       return signalPassFailure();
     }
     for (func::FuncOp func : funcs) {

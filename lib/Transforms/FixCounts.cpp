@@ -75,11 +75,11 @@ struct FixCountsPass : nb::impl::FixCountsBase<FixCountsPass> {
       for (const std::string &count : counts)
         fixed.push_back(FixedCount::fromString(count));
     } catch (const std::invalid_argument &error) {
-      getOperation().emitError() << error.what();
+      mlir::emitError(getOperation().getLoc()) << error.what();
       return signalPassFailure();
     }
     if (llvm::Error error = fixCounts(getOperation(), fixed)) {
-      getOperation().emitError() << llvm::toString(std::move(error));
+      mlir::emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
       return signalPassFailure();
     }
     if (fixed.empty())
