@@ -181,7 +181,9 @@ void Reader::readLine(Plan &plan, const std::vector<std::string_view> &words) co
   }
   Column column{flagOfColumn(words[0]), {}};
   if (!column.flag)
-    refuse(io::quoted(words[0]) + " is no column of a table of shots");
+    refuse(io::quoted(words[0]) +
+           " is no column of such a table; those are flags without dash: misset, cell, fluence, "
+           "lambda, phi, N, mosaic and their like, and lattices and weight");
   for (const Column &other : plan.columns)
     if (other.flag == column.flag)
       refuse("names " + io::quoted(words[0]) + " twice");
