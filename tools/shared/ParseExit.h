@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
+#include <string>
 
 namespace nanobragg {
 
@@ -13,8 +15,9 @@ namespace nanobragg {
 inline int parseExit(const CLI::App &app, const CLI::ParseError &error) {
   if (error.get_exit_code() == 0)
     return app.exit(error);
-  std::fprintf(stderr, "%s\nRun with --help for more information.\n",
-               printable(error.what()).c_str());
+  const std::string name = std::filesystem::path(app.get_name()).filename().string();
+  std::fprintf(stderr, "%s: error: %s\n%s --help lists its flags\n", name.c_str(),
+               printable(error.what()).c_str(), name.c_str());
   return error.get_exit_code();
 }
 

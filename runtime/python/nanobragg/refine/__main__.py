@@ -41,40 +41,44 @@ def main(words=None):
         epilog="examples: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
         "-mosaic_dom 25 -gauss_xtal; nb-refine still_*.cbf.bz2 --model=1abc.pdb --out=indexed")
     parser.add_argument("files", nargs="+", metavar="FILE",
-                        help="an experiment list of DIALS (.expt), one experiment an image or a rotation scan, and its "
-                        "reflection table (.refl); with --model images (CBF, also .gz and .bz2, or NXmx)")
+                        help="an experiment list of DIALS (.expt) with an experiment for each image or rotation scan, "
+                        "and its reflection table (.refl); with --model, images (CBF, also .gz and .bz2, or NXmx)")
     parser.add_argument("--model", metavar="FILE",
-                        help="a PDB or mmCIF model, or MTZ, of the crystal's form: finds spots, indexes each image with its "
-                        "cell, and fits orientation and detector to the places of spots")
+                        help="a PDB, mmCIF or MTZ file of this crystal form: nb-refine then finds the spots of each image, "
+                        "indexes them with its cell, and fits orientation and detector, then the pixels")
     parser.add_argument("--out", default="refined", help="folder of the results (default: refined)")
     parser.add_argument("--parameters", default="orientation,cell,scale",
-                        help="and such as mosaic_spread, ncells, which get a factor")
-    parser.add_argument("--system", default="triclinic", choices=CELL_SYSTEMS, help="which cell the crystal keeps")
-    parser.add_argument("--gain", type=float, help="the image's unit per photon (default: 1; of photographs of detectors that do "
-                        "not count photons, what their noise says)")
+                        help="what is refined of each still (default: orientation,cell,scale). Other parameters of "
+                        "nb-sim, such as mosaic_spread or ncells, are refined by a factor")
+    parser.add_argument("--system", default="triclinic", choices=CELL_SYSTEMS, help="crystal system: which edges stay equal, and which angles 90 or 120 degrees "
+                        "(default: triclinic, none)")
+    parser.add_argument("--gain", type=float, help="image units per photon (default: 1; for photographs from detectors that do not "
+                        "count photons, measured from the noise)")
     parser.add_argument("--offset", type=float, default=0.0, help="the image's value without photons")
-    parser.add_argument("--readout", type=float, default=0.0, help="sigma of the read-out noise, in the image's unit")
+    parser.add_argument("--readout", type=float, default=0.0, help="standard deviation of the read-out noise, in image units")
     parser.add_argument("--margin", type=int, default=2, help="pixels by which boxes are enlarged")
     parser.add_argument("--restrain", type=_restraint, action="append", default=[], metavar="NAME=SIGMA",
-                        help="about the start: orientation (degrees), cell (fraction), scale or a parameter (logarithm); of "
-                        "photographs and sweeps also distance, centre (mm), tilt, axis (degrees), B (A^2)")
+                        help="keep a number near its start, with this sigma: orientation (degrees), cell (fraction), scale or "
+                        "a parameter (logarithm); for photographs and sweeps also distance, centre (mm), tilt, axis "
+                        "(degrees), B (A^2)")
     parser.add_argument("--workers", type=int, help="processes (default: one for each processor)")
     parser.add_argument("--shard", type=_shard, default=(0, 1), metavar="I/N",
-                        help="only every N-th shot from I on: jobs of an array have one each")
+                        help="refine only every N-th shot, from shot I on; each job of a job array gets another I")
     parser.add_argument("--method", default="trust-region", choices=METHODS,
-                        help="least squares with weights that are renewed, or the greatest likelihood")
+                        help="trust-region: least squares whose weights are renewed; L-BFGS-B: maximum likelihood")
     parser.add_argument("--resume", action="store_true", help="go on in --out: finished shots are kept, --shared goes on from its checkpoint")
     together = parser.add_argument_group("what shots share")
     together.add_argument("--shared", metavar="NAMES",
                           help="refines what all shots share, and each shot with it: structure_factors, panels, "
                           "spectrum, mosaic_spread and the like, with commas between; under mpirun or srun on all ranks")
     together.add_argument("--space-group",
-                          help="whose equivalents share a structure factor (default: the experiment list's)")
+                          help="space group: reflections that it makes equivalent share a structure factor (default: the "
+                          "experiment list's)")
     together.add_argument("--anomalous", action="store_true", help="Friedel mates have structure factors of their own")
     together.add_argument("--panel-groups", default="each", metavar="each|all|hierarchy|FILE",
                           help="panels that move together; FILE has lines: panel group")
-    together.add_argument("--rounds", type=int, default=3, help="of weights and units (default: 3)")
-    together.add_argument("--steps", type=int, default=20, help="at most, in each round (default: 20)")
+    together.add_argument("--rounds", type=int, default=3, help="rounds of refinement; weights and units are renewed in each (default: 3)")
+    together.add_argument("--steps", type=int, default=20, help="largest number of steps in each round (default: 20)")
     photographs = parser.add_argument_group("photographs, with --model, and rotation sweeps")
     photographs.add_argument("--fix", default="", metavar="NAMES",
                              help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
@@ -82,12 +86,12 @@ def main(words=None):
     photographs.add_argument("--sets", type=int, default=4,
                              help="sets of mosaic blocks that a crystal may have (default: 4)")
     photographs.add_argument("--geometry", metavar="FILE.expt",
-                             help="says where the detector of all images stands, and the wavelength, in place of what they say")
+                             help="take detector position and wavelength of all images from this file, not from the images")
     photographs.add_argument("--positions-only", action="store_true",
-                             help="indexes, and fits the places of spots; their pixels are not explained")
+                             help="index the spots and fit their places; do not fit their pixels")
     photographs.add_argument("--test", default="", metavar="NUMBERS",
-                             help="with --shared=structure_factors, photographs that F is not refined on, counted from 0, "
-                             "with commas between")
+                             help="with --shared=structure_factors, numbers of the photographs that are left out of the refinement "
+                             "of F and test it, counted from 0, with commas between")
     words = list(sys.argv[1:] if words is None else words)
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
