@@ -22,6 +22,8 @@ import nanobragg
 from nanobragg.refine import _files, sweeps
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._crystal import rotation
+from nanobragg.refine._explain import Fit
+from nanobragg.refine._foreground import foreground
 from nanobragg.refine._scans import Scan
 
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real", "l_cysteine")
@@ -161,6 +163,14 @@ class OfASimulatedSweep(unittest.TestCase):
             self.assertIn(text, said.getvalue())
 
 
+class OfSigmas(unittest.TestCase):
+    def test_pixels_are_less_sure_where_they_are_explained_badly_and_restraints_are_not(self):
+        fit = Fit.__new__(Fit)
+        fit.free_at_end, fit.curvature, fit.misfit = np.array([True, False, True]), np.diag([25.0, 10.0]), 9.0
+        fit.known = lambda: (None, np.array([np.inf, 1.0, 1.0]), None)
+        np.testing.assert_allclose(np.sqrt(np.diag(fit._covariance())), [3 / 5, 1 / np.sqrt(2)])
+
+
 class OfScans(unittest.TestCase):
     def test_goniometers_of_several_axes(self):
         """The laboratory's crystal and axis come back to what the list says of a phi scan under a turned omega."""
@@ -196,6 +206,21 @@ class OfCysteine(unittest.TestCase):
         self.assertLess(sweep.rms_px, 0.3)
         self.assertLess(abs(sweep.sums - 1), 0.02)
         self.assertLess(sweep.sums_apart, 0.03)
+
+    def test_what_dials_sums_is_known(self):
+        """As many pixels as the table says that it has summed, of reflections above 10 sigmas."""
+        listed, table = _files.read_experiments(CYSTEINE[0]), _files.read_reflections(CYSTEINE[1])
+        plain = nanobragg.Simulator.from_flags(["--expt", CYSTEINE[0], "-default_F", "1", "-N", "10", "--average=sampled"], threads=1)
+        said = table["num_pixels.foreground"]
+        bright = table["intensity.sum.value"] > 10 * np.sqrt(np.maximum(table["intensity.sum.variance"], 1e-9))
+        rows = np.flatnonzero(bright & (table["id"] == 0) & (table["flags"] & 1 << 8 > 0))
+        self.assertEqual(len(rows), 19)
+        for row in rows:
+            f0, f1, s0, s1, first, end = table["bbox"][row]
+            pixels = np.array([(s, f) for s in range(s0, s1) for f in range(f0, f1)])
+            at = np.tile(table["xyzcal.px"][row, :2], (len(pixels), 1))
+            inside = foreground(listed["profile"][0], plain, at, np.zeros(len(pixels), int), pixels)
+            self.assertEqual(inside.sum() * (end - first), said[row])
 
 
 if __name__ == "__main__":

@@ -83,8 +83,8 @@ def main(words=None):
     photographs.add_argument("--fix", default="", metavar="NAMES",
                              help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
                              "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B")
-    photographs.add_argument("--sets", type=int, default=4,
-                             help="sets of mosaic blocks that a crystal may have (default: 4)")
+    photographs.add_argument("--sets", type=int,
+                             help="sets of mosaic blocks that a crystal may have (default: 4, of a sweep 8)")
     photographs.add_argument("--geometry", metavar="FILE.expt",
                              help="take detector position and wavelength of all images from this file, not from the images")
     photographs.add_argument("--positions-only", action="store_true",
@@ -199,12 +199,14 @@ def _photographs(given):
         print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
 
     from . import photographs
+    from ._explain import MOST_SETS
     gain, offset, readout = given.gain, given.offset, given.readout
     if not 0 < gain < float("inf"):
         raise ValueError(f"--gain is {gain}; it has to be greater than 0, and finite")
     stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show,
                                 pixels=not given.positions_only, held=[name for name in given.fix.split(",") if name],
-                                restrain=dict(given.restrain), sets=given.sets, factors=given.shared is not None,
+                                restrain=dict(given.restrain), sets=MOST_SETS if given.sets is None else given.sets,
+                                factors=given.shared is not None,
                                 tested=[int(word) for word in given.test.split(",") if word],
                                 geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None)
     good = sum(still.status == "indexed" for still in stills)
@@ -221,10 +223,10 @@ def _sweeps(given):
                 if sweep.status == "refined" else f"rejected: {sweep.why}")
         print(f"sweep {sweep.index}: {text} ({sweep.seconds:.2f} s)", flush=True)
 
-    from .sweeps import sweeps
+    from .sweeps import MOST_SETS, sweeps
     found = sweeps(given.experiments, given.reflections, system=given.system, margin=given.margin, gain=given.gain,
                    offset=given.offset, held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain),
-                   sets=given.sets, out=given.out, progress=show)
+                   sets=MOST_SETS if given.sets is None else given.sets, out=given.out, progress=show)
     good = sum(sweep.status == "refined" for sweep in found)
     print(f"{good} of {len(found)} sweeps refined; {given.out}/report.html shows them")
     return 0 if good else 1

@@ -96,6 +96,7 @@ class Explained:
     names: list
     x: numpy.ndarray
     sigma: numpy.ndarray  # of x, 0 where it was held
+    misfit: float  # chi-square per pixel that the sigmas were enlarged for, at least 1
     matrix: numpy.ndarray
     values: dict  # of what is shared, in the simulator's units
     panels: tuple  # their corners, and steps of a pixel along fast and slow, (panels, 3), m
@@ -214,6 +215,19 @@ class Fit:
         self.fit.weigh(self.image, tolerance)
         self.cost = self.fit.cost(self.x, self.image, about, sigma)
 
+    def keep_sigmas(self, *held):
+        """Of the last run: which numbers were free, the curvature, and chi-square per pixel, by which what the pixels say is less
+        sure where it is above 1."""
+        self.free_at_end, self.curvature = self.free(*held), self.fit.curvature
+        self.misfit = max(self.cost / len(self.used.data), 1.0)
+
+    def _covariance(self):
+        """Of the numbers that were free: restraints are as sure as they were given."""
+        known = numpy.diag(1 / self.known()[1][self.free_at_end]**2)
+        curvature = known + (self.curvature - known) / self.misfit
+        unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
+        return numpy.linalg.pinv(curvature / unit / unit[:, None], 1e-10) / unit / unit[:, None]
+
     def _halos(self):
         """Edges of small blocks that may be tried, to those of the others."""
         edge = (self.model.start["ncells_a"] * numpy.exp(self.x[self.model.first + list(self.model.shared).index("size")])
@@ -267,8 +281,7 @@ class Fit:
         intensities would turn the crystal and move its detector, so these stay.
         """
         self.run(tolerance, steps, *_DETECTOR, enough=1e-3)
-        self.free_at_end = self.free(*_DETECTOR)
-        self.curvature = self.fit.curvature
+        self.keep_sigmas(*_DETECTOR)
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def _lit(self, dark):
@@ -287,7 +300,7 @@ class Fit:
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
         scaled = curvature / unit / unit[:, None]
         sigma = numpy.zeros(model.size)
-        sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(numpy.linalg.pinv(scaled, 1e-10)), 0)) / unit
+        sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(self._covariance()), 0))
         model.look_at(boxes)
         image, before = model.image(self.x), model.of_set(numpy.zeros(model.size), 0)
         both, whole, unseen = boxes, image, {}
@@ -304,7 +317,7 @@ class Fit:
         ratio = numpy.maximum(ratio, 0)
         own = ratio[both.reflection[:len(image)]]
         values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
-        return Explained(model.names, self.x, sigma, model.orientation(self.x), values,
+        return Explained(model.names, self.x, sigma, self.misfit, model.orientation(self.x), values,
                          model.panels(self.plain, self.x, self.faces), *model.spread(self.x), model.sets,
                          chi2=float(squares(boxes, image).mean()),
                          chi2_profiles=float(squares(boxes, own * image).mean()),

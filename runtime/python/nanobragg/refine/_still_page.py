@@ -35,7 +35,8 @@ def still_page(still, boxes, pictures=6):
               _by(data, "photons of the spot", chi2, profiles, data, model),
               _by(numpy.degrees(numpy.arctan2(away[:, 1], away[:, 0])), "direction on the detector (degrees)", chi2, profiles,
                   data, model),
-              "<h3>Numbers of the fit</h3>", _report.table(["number", "change from the start", "sigma"], lines)]
+              "<h3>Numbers of the fit</h3>",
+              _report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"], lines)]
     worst = numpy.argsort(-chi2)[:pictures]
     bright = [i for i in numpy.argsort(-data) if i not in worst][:pictures]
     for title, some in (("Spots that are explained worst", worst), ("Brightest of the others", bright)):

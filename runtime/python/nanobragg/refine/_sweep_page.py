@@ -83,7 +83,7 @@ def page(sweep, table, pictures=12):
     if result.degenerate:
         parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
                      + "; ".join(result.degenerate) + ".</p>")
-    parts.append(_report.table(["number", "change from the start", "sigma"],
+    parts.append(_report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"],
                                [(name, f"{x:.4f}", f"{s:.2g}" if s else "held")
                                 for name, x, s in zip(result.names, result.x, result.sigma)]))
     model = boxes.background + result.own * result.image

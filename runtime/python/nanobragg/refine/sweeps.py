@@ -11,7 +11,8 @@ from .._errors import DATA_ERRORS, reason
 from . import _files, _report
 from ._blocks import METRES, OF_SET
 from ._crystal import cell_of, rotation
-from ._explain import MOST_SETS, Fit, simulators
+from ._explain import Fit, simulators
+from ._foreground import foreground
 from ._one_panel import faces_of, of_one_panel
 from ._positions import placed, scattering_vectors
 from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
@@ -22,6 +23,7 @@ from .photographs import UNITS, in_units, in_words
 _MOST_PIXELS = 2e7  # of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
+MOST_SETS = 8  # of mosaic blocks; over many frames a rocking curve is known better than a still shows it
 _LAYER, _MOST_LAYERS = 0.8, 8  # of the sensor: pixels by which neighbours are apart where light is most oblique
 _AXIS = 17.5  # mrad, what is known of the axis before
 _REACH = 100.0  # mrad of the axis in a step
@@ -57,11 +59,15 @@ class Sweep:
     own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # which pixels are of their box's reflection
 
 
+def _profile(scan, listed):
+    """What DIALS says of the spots of an experiment."""
+    profiles, number = listed.get("profile", []), listed["experiment"][scan.index].get("profile")
+    return profiles[number] if isinstance(number, int) and 0 <= number < len(profiles) else {}
+
+
 def _simulators(scan, listed):
     experiment = listed["experiment"][scan.index]
-    profile = listed.get("profile", [])
-    number = experiment.get("profile")
-    said = profile[number].get("sigma_m") if isinstance(number, int) and 0 <= number < len(profile) else None
+    said = _profile(scan, listed).get("sigma_m")
     width = said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY
     layers = _layers(listed["detector"][experiment["detector"]]["panels"])
     flags = ["-detector_thicksteps", str(layers)] if layers else []
@@ -144,7 +150,7 @@ class _SweepFit(Fit):
         while self.model.sets < self.sets and self.another_set(100.0, wider=True):
             pass
         self.run(100.0, 8, "B", enough=1e-5)
-        self.free_at_end, self.curvature = self.free("B"), self.fit.curvature
+        self.keep_sigmas("B")
 
 
 def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
@@ -177,7 +183,9 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     sweep.turned = _angle(result.matrix @ numpy.linalg.inv(model.cell.start))
     sweep.matrix = model.at_zero(result.matrix, new)
     sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, new)), axis @ new)))
-    _measure(sweep, boxes, table, bbox)
+    summed = foreground(_profile(scan, listed), plain, table["xyzcal.px"][rows][boxes.box, :2], boxes.panel, boxes.rows) \
+        if "xyzcal.px" in table else True
+    _measure(sweep, boxes, table, bbox, summed)
 
 
 def _angle(change):
@@ -186,8 +194,8 @@ def _angle(change):
     return float(numpy.degrees(numpy.arccos(numpy.clip((numpy.trace(left @ right) - 1) / 2, -1, 1))))
 
 
-def _measure(sweep, boxes, table, bbox):
-    """What the pixels of each reflection say, against the table."""
+def _measure(sweep, boxes, table, bbox, summed):
+    """What the pixels of each reflection say, against the table. summed: which pixels of its boxes the table sums."""
     result, rows = sweep.explained, sweep.rows
     model = result.own * result.image
     # The pixels of a box that are its own reflection's.
@@ -208,10 +216,9 @@ def _measure(sweep, boxes, table, bbox):
     bright, said = light > _BRIGHT * sigma, table.get("intensity.sum.value")
     if said is not None and "intensity.sum.variance" in table:
         bright = said[rows] > _BRIGHT * numpy.sqrt(numpy.maximum(table["intensity.sum.variance"][rows], 1e-9))
-        # The table's sums are those of its boxes.
         low, high = bbox[boxes.box, ::2], bbox[boxes.box, 1::2]
         at = numpy.column_stack([boxes.rows[:, ::-1], boxes.exposure])
-        inside = own & (low <= at).all(axis=1) & (at < high).all(axis=1)
+        inside = own & summed & (low <= at).all(axis=1) & (at < high).all(axis=1)
         if bright.any():
             ratios = sums(model, inside)[bright] / said[rows][bright]
             sweep.sums, sweep.sums_apart = float(numpy.median(ratios)), float(numpy.median(numpy.abs(ratios - 1)))
