@@ -24,7 +24,8 @@ struct Format {
 };
 
 constexpr Format formats[] = {
-    {"npy", "an array of NumPy", "-floatfile"},
+    {"npy", "an array of NumPy", "-floatfile --write-map"},
+    {"mtz", "MTZ", "--write-mtz"},
     {"img", "SMV", "-intfile -noisefile"},
     {"smv", "SMV", "-intfile -noisefile"},
     {"pgm", "PGM", "-pgmfile"},
@@ -88,6 +89,10 @@ void refuseMisleadingNames(const CommandLine &line) {
     refuseMisleadingName({"--cbf", "CBF", ".cbf"}, *o.cbfFile);
   if (o.pngFile)
     refuseMisleadingName({"--png", "PNG", ".png"}, *o.pngFile);
+  if (o.mapFile)
+    refuseMisleadingName({"--write-map", "NumPy's format", ".npy"}, *o.mapFile);
+  if (o.mtzFile)
+    refuseMisleadingName({"--write-mtz", "MTZ", ".mtz"}, *o.mtzFile);
 }
 
 bool wantsNpy(const CommandLine &line) {
