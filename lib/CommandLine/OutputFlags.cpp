@@ -109,9 +109,9 @@ FlagGroup outputFlags() {
            .values = "FILE",
            .fallback = "none",
            .help = "of what reflection the Bragg light of each pixel is, a NumPy array of five "
-                   "images: h, k, l "
-                   "(fractions, at the pixel's centre), wavelength in A and partiality, of the "
-                   "crystal that is brightest there; takes two to four renderings more",
+                   "images: h, k, l (fractions, at the pixel's centre), wavelength in A and "
+                   "partiality, of the crystal that is brightest there; takes two to four "
+                   "renderings more",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.mapFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"-nonoise"},

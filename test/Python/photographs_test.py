@@ -122,6 +122,19 @@ def simulated(misset=("17", "-41", "66"), seed=1):
     return sim, np.random.default_rng(seed).poisson(sim.image() + background)
 
 
+def begun_nexus(file, image):
+    """An NXmx file of one image at 1.2 A: a function that makes a group of a class, and the detector's group."""
+    def group(name, kind):
+        made = file.create_group(name)
+        made.attrs["NX_class"] = kind
+        return made
+
+    group("entry", "NXentry"), group("entry/instrument", "NXinstrument"), group("entry/data", "NXdata")
+    file["entry/data/data"] = image[None]
+    group("entry/instrument/beam", "NXbeam")["incident_wavelength"] = 1.2
+    return group, group("entry/instrument/detector", "NXdetector")
+
+
 class OfASimulatedStill(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -157,15 +170,7 @@ class OfASimulatedStill(unittest.TestCase):
         image, angle = np.arange(12, dtype="i4").reshape(3, 4), np.radians(20.0)
         nexus, full = (os.path.join(self.folder.name, name) for name in ("arm.nxs", "arm.cbf"))
         with h5py.File(nexus, "w") as file:
-            def group(name, kind):
-                made = file.create_group(name)
-                made.attrs["NX_class"] = kind
-                return made
-
-            group("entry", "NXentry"), group("entry/instrument", "NXinstrument"), group("entry/data", "NXdata")
-            file["entry/data/data"] = image[None]
-            group("entry/instrument/beam", "NXbeam")["incident_wavelength"] = 1.2
-            detector = group("entry/instrument/detector", "NXdetector")
+            group, detector = begun_nexus(file, image)
             detector["sensor_thickness"], detector["sensor_material"], detector["saturation_value"] = 0.32e-3, b"Si", 9
             detector["x_pixel_size"] = detector["y_pixel_size"] = 0.1
             detector["x_pixel_size"].attrs["units"] = detector["y_pixel_size"].attrs["units"] = "mm"
@@ -241,15 +246,7 @@ SLOW translation FAST 1 0 0 0 0 0
             self.skipTest("there is no h5py")
         image, path = np.arange(48.0).reshape(8, 6) - 3, os.path.join(self.folder.name, "modules.nxs")
         with h5py.File(path, "w") as file:
-            def group(name, kind):
-                made = file.create_group(name)
-                made.attrs["NX_class"] = kind
-                return made
-
-            group("entry", "NXentry"), group("entry/instrument", "NXinstrument"), group("entry/data", "NXdata")
-            file["entry/data/data"] = image[None]
-            group("entry/instrument/beam", "NXbeam")["incident_wavelength"] = 1.2
-            detector = group("entry/instrument/detector", "NXdetector")
+            group, detector = begun_nexus(file, image)
             detector["x_pixel_size"] = detector["y_pixel_size"] = 1e-4
             detector["underload_value"] = -2.5
             corners = np.array([[10.0, 5, 200], [-3, 1, 200]])  # mm, the beam along z

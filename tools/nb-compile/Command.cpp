@@ -63,9 +63,8 @@ constexpr CompileFlag flags[] = {
      "", [](C &c, const Text &v) { c.output = v; }},
     {"--specialize", "COUNTS",
      "make these counts of the experiment constants of the kernel, with commas between "
-     "(oversample, "
-     "phi_steps, mosaic_domains, sources, layers, panel_count, ncells). Such a kernel is refused "
-     "for an experiment with other counts. off (default): none. With --emit=so and "
+     "(oversample, phi_steps, mosaic_domains, sources, layers, panel_count, ncells). Such a kernel "
+     "is refused for an experiment with other counts. off (default): none. With --emit=so and "
      "--target=native, nb-compile says what was gained",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : split(v); }},

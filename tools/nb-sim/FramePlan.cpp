@@ -158,11 +158,12 @@ Frame FramePlan::frame(std::int64_t index) const {
   }
   const double wavelength = wavelengthOf(setup.line.options, setup.loaded.inputs);
   const std::vector<io::DialsExperiment> &dials = setup.loaded.dials;
+  const bool fromExpt = !setup.line.files.matrix && !dials.empty() && dials.front().crystal;
   if (!sharing.empty()) {
     const double middle = phi + (double(index) + 0.5) * osc;
     for (const ShotLattice &lattice : sharing) {
       FrameLattice &added = frame.lattices.emplace_back();
-      if (!setup.line.files.matrix && !dials.empty() && dials.front().crystal)
+      if (fromExpt)
         added.matrix = matrixOf(dials.front(), wavelength, index);
       added.own = lattice;
       added.there = lattice.from <= middle && middle <= lattice.to;
@@ -173,7 +174,7 @@ Frame FramePlan::frame(std::int64_t index) const {
                        " degrees of the spindle; give one of them no from and to");
     return frame;
   }
-  if (setup.line.files.matrix || dials.empty() || !dials.front().crystal)
+  if (!fromExpt)
     frame.lattices.push_back({});
   else
     for (const io::DialsExperiment &e : dials)

@@ -5,6 +5,7 @@
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/IO/NpyFile.h"
+#include "tools/nb-sim/DialsExperimentOf.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +69,7 @@ std::vector<double> wavelengthsOf(const Experiment &e) {
 /// The mean wavelength of the light of each pixel; where there is none, that of the beam. Light is
 /// linear in the weights of sources, so it is the quotient of two images.
 std::vector<double> meanWavelengths(const Experiment &bragg, const std::vector<float> &light,
-                                    const LightMap::Render &render) {
+                                    const auto &render) {
   const std::vector<double> wavelengths = wavelengthsOf(bragg);
   const std::vector<double> &weights = bragg.beam.sourceWeight;
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -102,8 +103,15 @@ void forEachPixel(const io::DialsExperiment &model, const Detector &d, Visit vis
 
 } // namespace
 
-void LightMap::add(const CompleteExperiment &complete, const io::DialsExperiment &model,
-                   double weight, const Render &render) {
+void LightMap::add(const CompleteExperiment &complete, const CommandLine &line, double weight,
+                   const RunSetup &setup, KernelProvider &kernels) {
+  const auto render = [&](const Experiment &experiment) {
+    Simulator simulator(experiment, setup.simulatorOptions(kernels));
+    std::vector<float> image(simulator.pixels());
+    simulator.render(std::span<float>(image));
+    return image;
+  };
+  const io::DialsExperiment model = simulatedExperiment(complete, line, setup.loaded, 0);
   const Experiment bragg = braggAlone(complete.experiment);
   const Detector &d = bragg.detector;
   const std::vector<float> light = render(bragg);
@@ -130,14 +138,6 @@ void LightMap::add(const CompleteExperiment &complete, const io::DialsExperiment
     values[3 * pixels + p] = float(wavelengths[p]);
     values[4 * pixels + p] = peaks[p] > 0 ? float(factors[p] / peaks[p] / (height * height)) : 0;
   });
-}
-
-std::vector<float> renderedOnce(const Experiment &experiment, const RunSetup &setup,
-                                KernelProvider &kernels) {
-  Simulator simulator(experiment, setup.simulatorOptions(kernels));
-  std::vector<float> image(simulator.pixels());
-  simulator.render(std::span<float>(image));
-  return image;
 }
 
 void LightMap::write(io::OutputFile &out) const { io::writeNpy(out, shape, values); }

@@ -8,7 +8,6 @@
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Console.h"
-#include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/ExchangeFiles.h"
 #include "tools/nb-sim/NotFinite.h"
 #include "tools/nb-sim/Outputs.h"
@@ -75,8 +74,7 @@ public:
         io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask,
                               requestedThreads(setup.line.tool));
     if (setup.line.outputs.mapFile)
-      map.add(setup.complete, simulatedExperiment(setup.complete, setup.line, setup.loaded, 0), 1,
-              [&](const Experiment &e) { return renderedOnce(e, setup, kernels); });
+      map.add(setup.complete, setup.line, 1, setup, kernels);
     printSolidAngle();
     warnOfNotFinite(setup.line, "pixels of the image", std::size_t(statistics.notFinite));
     if (!statistics.found)

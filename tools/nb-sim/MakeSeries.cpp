@@ -376,9 +376,7 @@ private:
           pixel *= lattice.own.weight;
       }
       if (setup.line.outputs.mapFile)
-        result.map.add(one, simulatedExperiment(one, result.line, setup.loaded, 0),
-                       lattice.own.weight,
-                       [&](const Experiment &e) { return renderedOnce(e, setup, kernels); });
+        result.map.add(one, result.line, lattice.own.weight, setup, kernels);
       result.lattices.push_back({std::move(one), std::move(image), std::move(photons)});
     }
     return result;

@@ -49,7 +49,7 @@ class Arrays:
 
 
 class PixelNumbers:
-    """Numbers of all pixels as a flex array, of which the first ones are renewed when somebody reads it."""
+    """Numbers of all pixels as a flex array, of which the first ones are renewed when it is read."""
 
     def __init__(self, size, array=None):
         self.size, self.array, self.first, self.stale = size, array, numpy.zeros(0), False
