@@ -27,6 +27,17 @@ bool isRendered(const Detector &d, const PixelIndex &pixel) {
 
 } // namespace
 
+void ListedPixels::findRuns() {
+  runs.clear();
+  for (std::size_t i = 0; i != places.size(); ++i)
+    if (places[i] != none) {
+      if (i != 0 && places[i - 1] != none && places[i - 1] + 1 == places[i])
+        ++runs.back().count;
+      else
+        runs.push_back({i, places[i], 1});
+    }
+}
+
 void ListedPixels::requireSize(std::size_t numbers) const {
   if (numbers != places.size())
     throw std::invalid_argument(std::to_string(numbers) + " numbers are given for a list of " +
@@ -98,6 +109,7 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
   endRow();
 
   listed.imagePixels = fast.values.size();
+  listed.findRuns();
   d.wholeFastPixels = d.fastPixels;
   d.wholeSlowPixels = d.slowPixels;
   d.fastPixels = std::int64_t(width);

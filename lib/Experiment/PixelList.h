@@ -5,6 +5,7 @@
 #include "lib/Experiment/Experiment.h"
 #include "nanobragg/Run.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
@@ -22,14 +23,25 @@ struct ListedPixels {
   std::vector<std::size_t>
       places; ///< where each listed pixel is in the image; none: masked or outside the region
   std::size_t imagePixels = 0;
+  /// Listed pixels whose places follow one another, too.
+  struct Run {
+    std::size_t listed, place, count;
+  };
+  std::vector<Run> runs; ///< all that have a place, in their order; findRuns() makes them of places
 
+  void findRuns();
   bool any() const { return !places.empty(); }
 
   /// The numbers of the listed pixels out of those of the image; 0 where there is none.
   template <typename T, typename U>
   void gather(std::span<const T> image, std::span<U> list) const {
-    for (std::size_t i = 0; i != places.size(); ++i)
-      list[i] = places[i] == none ? U(0) : U(image[places[i]]);
+    std::size_t done = 0;
+    for (const Run &run : runs) {
+      std::ranges::fill(list.subspan(done, run.listed - done), U(0));
+      std::ranges::copy(image.subspan(run.place, run.count), list.begin() + std::ptrdiff_t(run.listed));
+      done = run.listed + run.count;
+    }
+    std::ranges::fill(list.subspan(done), U(0));
   }
 
   /// The other way round: places of no listed pixel are 0.

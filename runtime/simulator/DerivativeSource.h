@@ -11,12 +11,13 @@ class DerivativeSource {
 public:
   using Names = std::vector<std::string>;
   using Directions = std::span<const std::vector<Direction>>;
+  using Images = std::span<const std::span<double>>;
 
   virtual ~DerivativeSource() = default;
   virtual std::vector<Gradient> gradient(const Names &parameters,
                                          std::span<const double> cotangent) = 0;
   virtual std::vector<DerivativeImage> jacobian(const Names &parameters) = 0;
-  virtual std::vector<std::vector<double>> jvps(const Names &parameters, Directions directions) = 0;
+  virtual void jvps(const Names &parameters, Directions directions, Images images) = 0;
   virtual std::vector<Gradient> hvp(const Names &parameters, std::span<const Direction> direction,
                                     std::span<const double> cotangent) = 0;
 };

@@ -80,8 +80,7 @@ std::vector<DerivativeImage> Simulator::State::jacobian(const Names &parameters)
   return images;
 }
 
-std::vector<std::vector<double>> Simulator::State::jvps(const Names &parameters,
-                                                        Directions directions) {
+void Simulator::State::jvps(const Names &parameters, Directions directions, Images images) {
   const Derivative derivative{Mode::JVP, parameters, int(directions.size())};
   BoundProgram &program = this->program(ImageType::F64, derivative);
   // One alone has no number.
@@ -90,11 +89,8 @@ std::vector<std::vector<double>> Simulator::State::jvps(const Names &parameters,
   for (std::size_t k = 0; k != directions.size(); ++k)
     tangents.push_back(bindDirection(program, experiment, derivative, directions[k], number(k)));
   runDerivative(program);
-  std::vector<std::vector<double>> images;
-  for (std::size_t k = 0; k != directions.size(); ++k)
-    images.push_back(
-        toCaller(program.output(derivativeName(DerivativeKind::JVP, "image", number(k)))));
-  return images;
+  for (std::size_t k = 0; k != images.size(); ++k)
+    toCaller(program.output(derivativeName(DerivativeKind::JVP, "image", number(k))), images[k]);
 }
 
 std::vector<Gradient> Simulator::State::hvp(const Names &parameters,
@@ -161,12 +157,28 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
 
 std::vector<std::vector<double>>
 Simulator::jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions) {
-  if (directions.empty())
-    return {};
+  std::vector<std::vector<double>> images(directions.size(), std::vector<double>(pixels()));
+  jvps(parameters, directions, std::vector<std::span<double>>(images.begin(), images.end()));
+  return images;
+}
+
+void Simulator::jvps(std::string_view parameters,
+                     std::span<const std::vector<Direction>> directions,
+                     std::span<const std::span<double>> images) {
+  if (images.empty())
+    return;
   const std::vector<std::string> names = state->namesOf(parameters);
   for (const std::vector<Direction> &direction : directions)
     checkDirection(names, direction);
-  return state->derivatives().jvps(names, directions);
+  const bool fit = images.size() <= directions.size() &&
+                   std::ranges::all_of(images, [&](std::span<double> image) {
+                     return image.size() == pixels();
+                   });
+  if (!fit)
+    throw std::invalid_argument("derivatives along " + std::to_string(directions.size()) +
+                                " directions go to as many images of " + std::to_string(pixels()) +
+                                " pixels, or fewer");
+  state->derivatives().jvps(names, directions, images);
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,

@@ -381,8 +381,9 @@ std::vector<DerivativeImage> Quadrature::jacobian(const Names &parameters) {
   return images;
 }
 
-std::vector<std::vector<double>> Quadrature::jvps(const Names &parameters, Directions directions) {
-  std::vector<Pixels> images(directions.size(), Pixels(few.pixels()));
+void Quadrature::jvps(const Names &parameters, Directions directions, Images images) {
+  for (const std::span<double> image : images)
+    std::ranges::fill(image, 0.0);
   forEachGroup([&](const Group &group, Simulator &simulator) {
     std::vector<std::vector<Direction>> inGroup;
     for (const std::vector<Direction> &direction : directions)
@@ -391,7 +392,6 @@ std::vector<std::vector<double>> Quadrature::jvps(const Names &parameters, Direc
     for (std::size_t i = 0; i != images.size(); ++i)
       scatter(part[i], group.pixels, images[i]);
   });
-  return images;
 }
 
 std::vector<Gradient> Quadrature::hvp(const Names &parameters, std::span<const Direction> direction,

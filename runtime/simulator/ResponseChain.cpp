@@ -218,13 +218,11 @@ ResponseChain::Pixels ResponseChain::tangent(const Names &parameters, const Chan
   return behind.jvp(namesBehind(parameters), change.behind);
 }
 
-std::vector<std::vector<double>> ResponseChain::jvps(const Names &parameters,
-                                                     Directions directions) {
+void ResponseChain::jvps(const Names &parameters, Directions directions, Images images) {
   light();
-  std::vector<std::vector<double>> images;
-  for (const std::vector<Direction> &direction : directions)
-    images.push_back(tangent(parameters, changeAlong(parameters, direction)));
-  return images;
+  for (std::size_t i = 0; i != images.size(); ++i)
+    std::ranges::copy(tangent(parameters, changeAlong(parameters, directions[i])),
+                      images[i].begin());
 }
 
 std::vector<DerivativeImage> ResponseChain::jacobian(const Names &parameters) {

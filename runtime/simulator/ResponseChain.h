@@ -46,7 +46,7 @@ public:
   std::vector<Gradient> gradient(const Names &parameters,
                                  std::span<const double> cotangent) override;
   std::vector<DerivativeImage> jacobian(const Names &parameters) override;
-  std::vector<std::vector<double>> jvps(const Names &parameters, Directions directions) override;
+  void jvps(const Names &parameters, Directions directions, Images images) override;
   std::vector<Gradient> hvp(const Names &parameters, std::span<const Direction> direction,
                             std::span<const double> cotangent) override;
 

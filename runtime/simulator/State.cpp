@@ -101,8 +101,15 @@ std::vector<double> Simulator::State::toCaller(std::span<const double> image) co
   if (!listed.any())
     return {image.begin(), image.end()};
   std::vector<double> pixels(listed.places.size());
-  listed.gather(image, std::span(pixels));
+  toCaller(image, pixels);
   return pixels;
+}
+
+void Simulator::State::toCaller(std::span<const double> image, std::span<double> pixels) const {
+  if (listed.any())
+    listed.gather(image, pixels);
+  else
+    std::ranges::copy(image, pixels.begin());
 }
 
 std::span<const double> Simulator::State::fromCaller(std::span<const double> pixels) {

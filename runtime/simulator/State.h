@@ -74,6 +74,7 @@ struct Simulator::State : DerivativeSource {
   }
   /// An image of a program as the caller gets it.
   std::vector<double> toCaller(std::span<const double> image) const;
+  void toCaller(std::span<const double> image, std::span<double> pixels) const;
   /// Numbers of the caller's pixels as a program gets them, valid until the next call.
   std::span<const double> fromCaller(std::span<const double> pixels);
 
@@ -103,7 +104,7 @@ struct Simulator::State : DerivativeSource {
   std::vector<Gradient> gradient(const Names &parameters,
                                  std::span<const double> cotangent) override;
   std::vector<DerivativeImage> jacobian(const Names &parameters) override;
-  std::vector<std::vector<double>> jvps(const Names &parameters, Directions directions) override;
+  void jvps(const Names &parameters, Directions directions, Images images) override;
   std::vector<Gradient> hvp(const Names &parameters, std::span<const Direction> direction,
                             std::span<const double> cotangent) override;
 

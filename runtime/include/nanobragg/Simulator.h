@@ -200,6 +200,9 @@ public:
   /// number of directions.
   std::vector<std::vector<double>> jvps(std::string_view parameters,
                                         std::span<const std::vector<Direction>> directions);
+  /// Into images of the caller, for as many of the directions as there are images.
+  void jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions,
+            std::span<const std::span<double>> images);
 
   /// Second order, forward over reverse: how the gradient of sum(cotangent * image) changes along
   /// the direction.

@@ -177,7 +177,7 @@ void field(Archive &a, Detector &detector) {
 
 template <typename Archive>
 void field(Archive &a, ListedPixels &listed) {
-  auto &[places, imagePixels] = listed;
+  auto &[places, imagePixels, runs] = listed;
   fields(a, places, imagePixels);
 }
 
@@ -216,6 +216,7 @@ std::pair<Experiment, ListedPixels> restore(std::string_view bytes) {
   Reader reader(bytes);
   std::pair<Experiment, ListedPixels> restored;
   fields(reader, restored.first, restored.second);
+  restored.second.findRuns();
   if (reader.left() != 0)
     throw std::invalid_argument("the pickled simulator is damaged: it is too long");
   return restored;

@@ -103,26 +103,45 @@ void Function::jvp(std::span<const double> theta, std::span<const double> v, std
 
 void Function::jvps(std::span<const double> theta, std::span<const double> vs,
                     std::span<double> out) {
-  if (length == 0) {
+  // By what no direction changes nothing is differentiated.
+  std::vector<Part> moved;
+  std::string names;
+  for (const Part &part : parts) {
+    bool moves = false;
+    for (std::size_t row = 0; !moves && row < vs.size(); row += length)
+      moves = std::ranges::any_of(vs.subspan(row + part.begin, part.size),
+                                  [](double change) { return change != 0; });
+    if (moves) {
+      moved.push_back(part);
+      names += (names.empty() ? "" : ",") + std::string(part.parameter->name);
+    }
+  }
+  if (moved.empty()) {
     std::ranges::fill(out, 0.0);
     return;
   }
+  const auto direction = [&](std::size_t row) {
+    std::vector<Direction> all;
+    for (const Part &part : moved) {
+      const std::span<const double> change = vs.subspan(row * length + part.begin, part.size);
+      all.push_back({part.parameter->name, {change.begin(), change.end()}});
+    }
+    return all;
+  };
   core.run([&](Simulator &s, const RunOptions &) {
     set(s, theta);
     // A kernel is compiled for a number of directions: even ones, so that there are few.
     constexpr std::size_t most = 16;
-    const std::vector<double> none(length);
-    double *next = out.data();
     for (std::size_t row = 0, rows = vs.size() / length; row != rows;) {
       const std::size_t count = std::min(rows - row, most);
       std::vector<std::vector<Direction>> directions;
+      std::vector<std::span<double>> images;
       const std::size_t even = count == 1 ? 1 : count + count % 2;
       for (std::size_t i = 0; i != even; ++i)
-        directions.push_back(
-            direction(i < count ? vs.subspan((row + i) * length, length) : std::span(none)));
-      const std::vector<std::vector<double>> images = s.jvps(wrt, directions);
+        directions.push_back(i < count ? direction(row + i) : std::vector<Direction>());
       for (std::size_t i = 0; i != count; ++i)
-        next = std::ranges::copy(images[i], next).out;
+        images.push_back(out.subspan((row + i) * s.pixels(), s.pixels()));
+      s.jvps(names, directions, images);
       row += count;
     }
     return 0;

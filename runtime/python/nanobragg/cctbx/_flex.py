@@ -3,6 +3,7 @@
 import numpy
 from cctbx import uctbx
 from cctbx.array_family import flex
+from dxtbx import flumpy
 
 
 def _columns(kind):
@@ -20,6 +21,7 @@ class Arrays:
     vec2, vec3, mat3 = staticmethod(_columns(flex.vec2_double)), staticmethod(_columns(flex.vec3_double)), staticmethod(_mat3)
     indices = staticmethod(lambda array: flex.miller_index([tuple(int(i) for i in row) for row in array]))
     cell = staticmethod(uctbx.unit_cell)
+    view = staticmethod(flumpy.to_numpy)
     matrix = staticmethod(lambda value: tuple(float(x) for x in numpy.asarray(value).reshape(-1)))
 
     @staticmethod
@@ -37,16 +39,6 @@ class Arrays:
             beams[i] = beam
         return beams
 
-    @staticmethod
-    def added(image, more, slow, fast):
-        """A region as a block, so that its size and not the detector's counts."""
-        if more.shape == image.focus():
-            image += flex.double(numpy.ascontiguousarray(more))
-        else:
-            block = image.matrix_copy_block(slow, fast, *more.shape)
-            block += flex.double(numpy.ascontiguousarray(more))
-            image.matrix_paste_block_in_place(block, slow, fast)
-
 
 class PixelNumbers:
     """Numbers of all pixels as a flex array, of which the first ones are renewed when it is read."""
@@ -61,10 +53,6 @@ class PixelNumbers:
         if self.array is None:
             self.array = flex.double(self.size)
         if self.stale:
-            shape, block = self.array.accessor(), flex.double(numpy.ascontiguousarray(self.first))
-            block.reshape(flex.grid(1, block.size()))
-            self.array.reshape(flex.grid(1, self.array.size()))
-            self.array.matrix_paste_block_in_place(block, 0, 0)
-            self.array.reshape(shape)
+            flumpy.to_numpy(self.array).reshape(-1)[:len(self.first)] = self.first
             self.stale = False
         return self.array

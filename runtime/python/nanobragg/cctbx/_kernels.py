@@ -139,28 +139,28 @@ class Kernel:
         return function, function.pack(**{name: values[name] for name in key if name in values})
 
     def derivatives(self, numbers, slopes, setup):
-        """The image and its derivatives along slopes of the numbers, (slopes, pixels)."""
+        """The image and, in a list, its derivatives along slopes of the numbers."""
         changes = [self.change(numbers, slope, setup) for slope in slopes]
         alive = [i for i, change in enumerate(changes) if change]
         if not alive or not setup.fluence > 0:
-            return self.image(numbers, setup), numpy.zeros((len(slopes), len(setup.rows)))
+            return self.image(numbers, setup), list(numpy.zeros((len(slopes), len(setup.rows))))
         # The image is its own derivative by the logarithm of the fluence, and so comes with the others.
         changes.append({"fluence": setup.fluence})
         alive.append(len(slopes))
         names = {name for change in changes for name in change}
         function, theta = self.function(names, self.values(numbers, setup), setup)
-        vectors, at = numpy.zeros((len(alive), function.length)), 0
+        vectors, at, images = numpy.zeros((len(changes), function.length)), 0, {}
         for name, shape in zip(function.names, function.shapes):
             size = int(numpy.prod(shape, dtype=int))
-            for row, i in enumerate(alive):
-                if name in changes[i]:
-                    vectors[row, at:at + size] = numpy.reshape(changes[i][name], -1)
+            for row, change in zip(vectors, changes):
+                if name in change:
+                    row[at:at + size] = numpy.reshape(change[name], -1)
             at += size
-        images = function.jvps(theta, vectors)
-        if len(alive) <= len(slopes):
-            result = numpy.zeros((len(slopes), len(setup.rows)))
-            result[alive[:-1]] = images[:-1]
-        return images[-1], images[:-1] if len(alive) > len(slopes) else result
+        # Two sweeps: derivatives by the place of pixels need much that the others do not.
+        panels = [i for i in alive if any(name.startswith("panel") for name in changes[i])]
+        for group in (panels, [i for i in alive if i not in panels]):
+            images |= zip(group, function.jvps(theta, vectors[group]))
+        return images[len(slopes)], [images[i] if i in images else numpy.zeros(len(setup.rows)) for i in range(len(slopes))]
 
 
 def of_block(numbers, m):

@@ -20,8 +20,14 @@ class Pixels:
 
     def _at(self, coefficients):
         """A quadratic form of the pixels."""
-        one, f, s, ff, fs, ss = (self._spread(c) for c in coefficients)
-        return one + self.fast * (f + ff * self.fast + fs * self.slow) + self.slow * (s + ss * self.slow)
+        one, f, s = (self._spread(c) for c in coefficients[:3])
+        if coefficients[3:].any():
+            ff, fs, ss = (self._spread(c) for c in coefficients[3:])
+            f, s = f + ff * self.fast + fs * self.slow, s + ss * self.slow
+        result = f * self.fast
+        result += s * self.slow
+        result += one
+        return result
 
     def _places(self, panels):
         """r M r / r r, r r, first . first / r r, solid angle: those of panels that stay are kept."""
@@ -78,8 +84,10 @@ class Model:
         return kernel
 
     def evaluate(self, setups, pixels, numbers, slopes, scale=1.0):
-        """The image times a scale, and its derivatives along slopes, (slopes, pixels)."""
-        image, by = numpy.zeros(len(pixels.rows)), numpy.zeros((len(slopes), len(pixels.rows)))
+        """The image times a scale, and in a list its derivatives along slopes."""
+        if not setups:
+            return numpy.zeros(len(pixels.rows)), list(numpy.zeros((len(slopes), len(pixels.rows))))
+        image = by = None
         for setup in setups:
             kernel, diffuse = self.kernel(setup, numbers), setup.diffuse
             if setup.blocks:
@@ -87,19 +95,19 @@ class Model:
             else:
                 parts = [kernel.derivatives(of_block(numbers, m), [of_block(slope, m) for slope in slopes], setup)
                          for m in range(len(numbers.blocks))]
-                light, changes = (sum(part[i] for part in parts) / len(parts) for i in (0, 1))
+                light = sum(part[0] for part in parts) / len(parts)
+                changes = [sum(rows) / len(parts) for rows in zip(*(part[1] for part in parts))]
             factor = pixels.factor(numbers, diffuse)
             if scale * setup.sign != 1:
                 factor = scale * setup.sign * factor
-            # In place: these are large.
-            changes *= factor
             for row, slope in zip(changes, slopes):
+                row *= factor  # in place: these are large
                 moved = pixels.slope(numbers, slope, factor, diffuse)
                 if isinstance(moved, numpy.ndarray):
                     moved *= light
                     row += moved
             light *= factor
-            image, by = (light, changes) if setup is setups[0] else (image + light, by + changes)
+            image, by = (light, changes) if by is None else (image + light, [a + b for a, b in zip(by, changes)])
         return image, by
 
     def second_derivatives(self, setups, pixels, numbers, moves, image, slopes):

@@ -4,6 +4,7 @@ import warnings
 
 import numpy
 from cctbx.array_family import flex
+from dxtbx import flumpy
 
 import nanobragg
 
@@ -206,12 +207,12 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
 
     def _rows(self, pfs):
         """(pixels, 3): panel, slow, fast. One array for each list of pixels, so that what is kept for it is found again."""
-        array = (pfs.as_numpy_array() if hasattr(pfs, "as_numpy_array") else numpy.array(pfs)).reshape(-1)
+        array = (flumpy.to_numpy(pfs) if hasattr(pfs, "as_numpy_array") else numpy.asarray(pfs)).reshape(-1)
         for kept in self._lists:
-            if kept[0].size == array.size and numpy.array_equal(kept[0][:60], array[:60]) and numpy.array_equal(kept[0], array):
+            if kept[0].size == array.size and (kept[0][:60] == array[:60]).all() and (kept[0] == array).all():
                 return kept[1]
         rows = array.reshape(-1, 3)[:, [0, 2, 1]].astype(int)
-        self._lists = [(array, rows, {}), *self._lists[:Model.KEPT - 1]]
+        self._lists = [(array.copy(), rows, {}), *self._lists[:Model.KEPT - 1]]
         return rows
 
     def _pixel_factors(self, rows):
@@ -265,9 +266,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         if pfs is None:
             rows = self._region()
             self._spots(rows, None)
-            photons = self._raw().reshape(-1)
-            photons[:len(rows)] = self._images["image"]
-            self.raw_pixels = photons.reshape(self._shape())
+            self._raw().reshape(-1)[:len(rows)] = self._images["image"]
         else:
             self._spots(self._rows(pfs), nominal_hkl)
 

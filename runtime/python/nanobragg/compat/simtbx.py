@@ -105,9 +105,7 @@ class Arrays:
     matrix = staticmethod(lambda matrix: numpy.array(matrix))
     beams = staticmethod(lambda state: list(state.beams))
 
-    @staticmethod
-    def added(image, more, slow, fast):
-        image[slow:slow + more.shape[0], fast:fast + more.shape[1]] += more
+    view = staticmethod(lambda image: image)
 
 
 def _numbers(value):
@@ -159,7 +157,7 @@ class nanoBragg(Stages, _Names):
         self._how = {"device": device, "precision": precision, "threads": threads}
         self._plain = {}
         self._state = state = State()
-        self._pixels = self._kept = None
+        self._pixels = self._kept = self._last = None
         of_dxtbx = "detector" in words or (positional and hasattr(positional[0], "__getitem__") and hasattr(positional[0][0], "get_image_size"))
         names = ("detector", "beam", "verbose", "panel_id") if of_dxtbx else self._positions
         if len(positional) > len(names):
@@ -676,9 +674,8 @@ class nanoBragg(Stages, _Names):
         self._pixels = self._arrays.image(array)
 
     def _raw(self):
-        """raw_pixels as an array of NumPy, which may be a copy."""
-        pixels = self._ours()
-        return (pixels if isinstance(pixels, numpy.ndarray) else pixels.as_numpy_array()).reshape(self._shape())
+        """raw_pixels as an array of NumPy, in the same memory."""
+        return self._arrays.view(self._ours()).reshape(self._shape())
 
     def _ours(self):
         """raw_pixels; zeros where those are of another detector."""
@@ -693,7 +690,8 @@ class nanoBragg(Stages, _Names):
         return slow0, fast0, min(slow1 + 1, self._state.spixels) - slow0, min(fast1 + 1, self._state.fpixels) - fast0
 
     def _add(self, image, window):
-        self._arrays.added(self._ours(), image, *window[:2])
+        slow0, fast0, slow, fast = window
+        self._raw()[slow0:slow0 + slow, fast0:fast0 + fast] += image
 
     def _detector_words(self, window=None):
         """Flags of detector, beam and polarization; sources are in _beam. window: of this part of the detector alone."""
@@ -726,7 +724,8 @@ class nanoBragg(Stages, _Names):
             detector.mask = numpy.asarray(self.mask)[slow0:slow0 + slow, fast0:fast0 + fast]
         return beam, detector
 
-    def _simulator(self, window=None):
+    def _asked(self, window):
+        """Flags, numbers of the crystal that are no flags, and the crystal."""
         s, crystal = self._state, nanobragg.Crystal()
         shapes = {shapetype.Square: "-square_xtal", shapetype.Round: "-round_xtal", shapetype.Gauss: "-gauss_xtal",
                   shapetype.Gauss_argchk: "-gauss_xtal", shapetype.Tophat: "-tophat_spots"}
@@ -741,15 +740,33 @@ class nanoBragg(Stages, _Names):
                  "-interpolate" if s.interpolate else "-nointerpolate", "-oversample", max(1, s.oversample), "-phi", s.phi / _deg]
         if s.phisteps > 1:
             words += ["-osc", s.phistep * s.phisteps / _deg, "-phisteps", s.phisteps]
-        values = {"ncells": s.N}
+        values = {"ncells": s.N, "reciprocal_matrix": crystal.matrix}
         blocks = s.mosaic_blocks() if s.mosaic_spread > 0 else numpy.eye(3)[None]
         if len(blocks) > 1 or not numpy.array_equal(blocks[0], numpy.eye(3)):
             words += ["-mosaic", 1.0 / _deg, "-mosaic_domains", len(blocks), "-mosaic_lab"]
             axes, angles = axes_and_angles(blocks)
             values.update(mosaic_axis=axes, mosaic_unit_angle=angles, mosaic_spread=1.0)
-        simulator = nanobragg.Simulator(*self._beam(s.sources[1], window), crystal, flags=words, **self._how)
+        return words, values, crystal
+
+    def _simulator(self, window=None):
+        words, values, crystal = self._asked(window)
+        simulator = nanobragg.Simulator(*self._beam(self._state.sources[1], window), crystal, flags=words, **self._how)
         simulator.set(**values)
         return simulator
+
+    def _image(self, window):
+        """Photons of the spots, in memory of which the next image is made. The last image's simulator makes this one where only the
+        crystal's numbers are others."""
+        words, values, crystal = self._asked(window)
+        (beam, detector), grid = self._beam(self._state.sources[1], window), crystal.structure_factors
+        key = words, beam.sources, beam.fluence, self._how
+        if self._last is None or self._last[:2] != (key, id(grid)) or detector.mask is not None:
+            # The grid is kept, too, so that no other has its identity.
+            simulator = nanobragg.Simulator(beam, detector, crystal, flags=words, **self._how)
+            self._last = key, id(grid), grid, simulator, numpy.empty(window[2:])
+        *_, simulator, image = self._last
+        simulator.set(**values)
+        return simulator.image(out=image)
 
     @property
     def simulator(self):
@@ -760,7 +777,7 @@ class nanoBragg(Stages, _Names):
         """Adds the photons of the spots, times spot_scale, to raw_pixels."""
         window = self._window()
         if min(window[2:]) > 0:
-            image = self._simulator(window).image()
+            image = self._image(window)
             self._add(image if self.spot_scale == 1 else self.spot_scale * image, window)
         if self.printout and min(self.printout_pixel_fastslow) >= 0:
             fast, slow = self.printout_pixel_fastslow
@@ -781,7 +798,8 @@ class nanoBragg(Stages, _Names):
             self._how = was
 
     def free_all(self):
-        """Nothing to do: memory is Python's."""
+        """What the last image was made with; the rest is Python's."""
+        self._last = None
 
     def show_params(self):
         print(self._simulator().parameters)
