@@ -48,7 +48,8 @@ if project := os.environ.get("NB_CCTBX_PROJECT"):
     libtbx.__path__.insert(0, os.path.join(project, "libtbx"))
     from libtbx import mpi4py
     libtbx.__path__.pop(0)
-    # What the hopper command asks of MPI where mpi4py is not installed.
+    # What the commands hopper and stage_two ask of MPI where mpi4py is not installed.
+    mpi4py.mpiCommEmulator.Allreduce = lambda self, send, receive, op=None: numpy.copyto(receive, send)
     mpi4py.mpiCommEmulator.Split = lambda self, color=0, key=0: self
     mpi4py.mpiEmulator.MODE_WRONLY = mpi4py.mpiEmulator.MODE_CREATE = 0
 
