@@ -108,6 +108,13 @@ class Numbers(unittest.TestCase):
         for i, image in enumerate(many):
             np.testing.assert_allclose(image, together[i % len(directions)], rtol=1e-9, atol=1e-12 * abs(together).max())
         self.assertEqual(f.jvps(f.theta, directions[:0]).shape, (0, 24, 24))
+        turns = np.zeros((3, f.length))  # the cell stays, and with the last one all
+        turns[:2, 6:] = [[0.01, 0, 0.02], [0, 0.03, 0]]
+        images = f.jvps(f.theta, turns)
+        for image, v in zip(images, turns):
+            np.testing.assert_allclose(image, f.jvp(f.theta, v), rtol=1e-9, atol=1e-12 * abs(images).max())
+        self.assertGreater(abs(images[1]).max(), 0)
+        self.assertFalse(f.jvps(f.theta, turns[2:]).any())
         with self.assertRaisesRegex(ValueError, "directions"):
             f.jvps(f.theta, directions[0])
 
