@@ -38,7 +38,8 @@ struct ListedPixels {
     std::size_t done = 0;
     for (const Run &run : runs) {
       std::ranges::fill(list.subspan(done, run.listed - done), U(0));
-      std::ranges::copy(image.subspan(run.place, run.count), list.begin() + std::ptrdiff_t(run.listed));
+      std::ranges::copy(image.subspan(run.place, run.count),
+                        list.begin() + std::ptrdiff_t(run.listed));
       done = run.listed + run.count;
     }
     std::ranges::fill(list.subspan(done), U(0));

@@ -171,9 +171,8 @@ void Simulator::jvps(std::string_view parameters,
   for (const std::vector<Direction> &direction : directions)
     checkDirection(names, direction);
   const bool fit = images.size() <= directions.size() &&
-                   std::ranges::all_of(images, [&](std::span<double> image) {
-                     return image.size() == pixels();
-                   });
+                   std::ranges::all_of(
+                       images, [&](std::span<double> image) { return image.size() == pixels(); });
   if (!fit)
     throw std::invalid_argument("derivatives along " + std::to_string(directions.size()) +
                                 " directions go to as many images of " + std::to_string(pixels()) +
