@@ -398,7 +398,7 @@ SLOW translation FAST 1 0 0 0 0 0
         images = [self.image] + [os.path.join(self.folder.name, f"still{seed}.cbf.bz2") for seed in (2, 3)]
         for seed, image in zip((2, 3), images[1:]):
             _, photons = simulated(seed=seed)
-            write_cbf(image, photons, DISTANCE, CENTRE)
+            write_cbf(image, photons[100:-100, 100:-100], DISTANCE, np.array(CENTRE) - 100)
         wrong, out = (os.path.join(self.folder.name, name) for name in ("wrong.mtz", "together"))
         write_model(wrong, 0.3)
         with contextlib.redirect_stdout(io.StringIO()):
