@@ -6,6 +6,7 @@ import sys
 import time
 import warnings
 
+from .. import _core
 from .._errors import FileError, FlagError, Warning, printable
 from ..simulate import launched, world
 
@@ -39,6 +40,9 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unknown flag '{flag}'; the closest is '{closest}'")
         return given
 
+    def error(self, sentence):
+        self.exit(2, f"nb-refine: error: {printable(sentence)}\nnb-refine --help lists its flags\n")
+
 
 def main(words=None):
     try:
@@ -55,6 +59,7 @@ def main(words=None):
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an experiment list of DIALS (.expt) with an experiment for each image or rotation scan, "
                         "and its reflection table (.refl); with --model, images (CBF, also .gz and .bz2, or NXmx)")
+    parser.add_argument("--version", action="version", version=f"nb-refine {_core.version}", help="the version of the program")
     parser.add_argument("--model", metavar="FILE",
                         help="a PDB, mmCIF or MTZ file of this crystal form: nb-refine then finds the spots of each image, "
                         "indexes them with its cell, and fits orientation and detector, then the pixels")
