@@ -473,7 +473,7 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--margin=3"))
         self.assertIn("--gain is -2.0", says(self.image, f"--model={self.model}", "--gain=-2"))
         self.assertIn("no experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
-        self.assertIn("--test wants --shared", says(self.image, f"--model={self.model}", "--test=0"))
+        self.assertIn("--test needs --shared", says(self.image, f"--model={self.model}", "--test=0"))
         self.assertIn("--lattices is 0", says(self.image, f"--model={self.model}", "--lattices=0"))
         self.assertIn("is no number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))

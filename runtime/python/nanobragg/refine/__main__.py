@@ -1,10 +1,12 @@
 """nb-refine: refines the crystals of stills, and what they share."""
 
 import argparse
+import difflib
 import sys
 import time
 import warnings
 
+from .. import _core
 from .._errors import FileError, FlagError, Warning, printable
 from ..simulate import launched, world
 
@@ -28,14 +30,28 @@ def _restraint(text):
                                          ) from None
 
 
+class _Parser(argparse.ArgumentParser):
+    def parse_args(self, words):
+        """Refuses an unknown flag with the closest one, as nb-sim does."""
+        given, unknown = self.parse_known_args(words)
+        if unknown:
+            flag = unknown[0].partition("=")[0]
+            closest = difflib.get_close_matches(flag, self._option_string_actions, 1, 0.0)[0]
+            self.error(f"unknown flag '{flag}'; the closest is '{closest}'")
+        return given
+
+    def error(self, sentence):
+        self.exit(2, f"nb-refine: error: {printable(sentence)}\nnb-refine --help lists its flags\n")
+
+
 def main(words=None):
     try:
         from . import CELL_SYSTEMS, METHODS
     except ImportError as error:
         print(f"nb-refine: error: {error}", file=sys.stderr)
         return 1
-    parser = argparse.ArgumentParser(
-        prog="nb-refine", description="Refines orientation, cell and scale of stills against the pixels of their "
+    parser = _Parser(
+        prog="nb-refine", allow_abbrev=False, description="Refines orientation, cell and scale of stills against the pixels of their "
         "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it takes photographs. Rotation "
         "sweeps are refined over all frames together.",
         epilog="examples: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
@@ -43,6 +59,7 @@ def main(words=None):
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an experiment list of DIALS (.expt) with an experiment for each image or rotation scan, "
                         "and its reflection table (.refl); with --model, images (CBF, also .gz and .bz2, or NXmx)")
+    parser.add_argument("--version", action="version", version=f"nb-refine {_core.version}", help="the version of the program")
     parser.add_argument("--model", metavar="FILE",
                         help="a PDB, mmCIF or MTZ file of this crystal form: nb-refine then finds the spots of each image, "
                         "indexes them with its cell, and fits orientation and detector, then the pixels")
@@ -111,12 +128,12 @@ def main(words=None):
             if given.shared not in (None, "structure_factors"):
                 raise ValueError(f"photographs share structure_factors, and not {given.shared}")
             if given.test and given.shared is None:
-                raise ValueError("--test wants --shared=structure_factors")
+                raise ValueError("--test needs --shared=structure_factors")
             if flags:
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices"), "wants --model")
+        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices"), "needs --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -127,11 +144,11 @@ def main(words=None):
             if flags:
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect on rotation sweeps; leave them out")
             return _sweeps(given)
-        _refuse(given, parser, ("fix", "sets"), "wants --model, or a rotation sweep")
+        _refuse(given, parser, ("fix", "sets"), "needs --model, or a rotation sweep")
         if given.shared is not None:
             _refuse(given, parser, ("parameters", "workers", "shard", "method"), "has no effect with --shared")
             return _shared(given, flags, comm)
-        _refuse(given, parser, ("space_group", "anomalous", "panel_groups", "rounds", "steps"), "wants --shared")
+        _refuse(given, parser, ("space_group", "anomalous", "panel_groups", "rounds", "steps"), "needs --shared")
         if comm is not None:
             _refuse(given, parser, ("workers", "shard"), "has no effect under mpirun or srun: each rank is a worker")
         return _shots(given, flags, comm)
