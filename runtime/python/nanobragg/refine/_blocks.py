@@ -6,9 +6,11 @@ import numpy
 
 from ._crystal import OrientedCell
 from ._positions import Panels, scattering_vectors
+from ._response import Response, counted
 
 METRES = 1e10  # from 1/A to 1/m
 _SWEEP = 8  # directions of a sweep
+MICROSECONDS = 1e-6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +40,10 @@ SHARED = {
     "tilt x": Quantity("tilt", ("detector_rotx",), 1e-3, 1.0),
     "tilt y": Quantity("tilt", ("detector_roty",), 1e-3, 1.0),
     "wavelength": Quantity("wavelength", ("wavelength",), sigma=1e-3),
+    "dead time": Quantity("dead_time", (), MICROSECONDS),
+    "gain": Quantity("gain", ()),
 }
+_POINT_SPREAD = {"point spread": Quantity("psf", ("psf_fwhm",), sigma=1.0)}
 # A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, that of its share of
 # the photons, and that of the edge of its blocks to the others'. Small blocks are a halo about each node, as of diffuse scattering.
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
@@ -93,15 +98,18 @@ class Blocks:
     sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels. system: of the cell.
     exposures: for each number of ``boxes.exposure`` the parameters (name: value) that it has in place of the
     simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
-    cannot tell it from the distance.
+    cannot tell it from the distance. response: where that of the detector starts. seconds: of an exposure; 0: no counts are lost.
+
+    own: of each pixel the intensity of its reflection to the model's, by which counts are lost.
     """
 
-    def __init__(self, sim, boxes, sets=1, system="triclinic", exposures=({},), more=None, volume=False):
+    def __init__(self, sim, boxes, sets=1, system="triclinic", exposures=({},), more=None, volume=False, response=Response(), seconds=0.0):
         self.sim, self.sets, self.system, self.exposures = sim, sets, system, exposures
+        self.response, self.seconds = response, seconds
         self.cell = OrientedCell(sim["reciprocal_matrix"] / METRES, system)
         traces = numpy.array([[numpy.trace(strain)] for strain in self.cell.strains])
         self.strains = numpy.linalg.svd(traces)[0][:, 0 if volume else 1:].T
-        self.shared = SHARED | (more or {})
+        self.shared = SHARED | (_POINT_SPREAD if response.psf else {}) | (more or {})
         self.names = [f"set {k} {name} {i}" for k in range(sets) for i, name in enumerate(OF_SET)]
         self.names += [*self.shared, *(f"strain {i}" for i in range(len(self.strains))), "B"]
         self.size = len(self.names)
@@ -114,6 +122,7 @@ class Blocks:
         """At these pixels from now on."""
         members = list(dict.fromkeys(m for q in self.shared.values() for m in q.members))
         self.count, self.parts = len(boxes.rows), []
+        self.background, self.own = boxes.background, 1.0
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
             at = self.sim.at_pixels(numpy.column_stack([boxes.panel[where], boxes.rows[where]]))
@@ -177,8 +186,34 @@ class Blocks:
         values = self.values(x, k)
         return self._over_parts(lambda part: part.function.image(part.theta(values))) * self._falloff(x)
 
+    def number(self, x, name):
+        """The one of x that is shared."""
+        return x[self.first + list(self.shared).index(name)]
+
+    def dead_time(self, x):
+        """Seconds."""
+        return self.response.dead_time + MICROSECONDS * self.number(x, "dead time")
+
+    def _counted(self, x, light):
+        return counted(light, self.background, self.own, self.dead_time(x) / self.seconds if self.seconds else 0.0,
+                       numpy.exp(self.number(x, "gain")))
+
+    def loses(self, x):
+        """Whether counts are lost."""
+        return bool(self.seconds and self.dead_time(x))
+
+    def _answers(self, x):
+        """Whether counts are others than photons."""
+        return self.loses(x) or self.number(x, "gain") != 0
+
+    def renewed(self, x, image, own):
+        """The image where counts are lost by these intensities; image: with those before."""
+        self.own = own if self.seconds else 1.0
+        return self.image(x) if self.loses(x) else image
+
     def image(self, x):
-        return sum(self.of_set(x, k) for k in range(self.sets))
+        light = sum(self.of_set(x, k) for k in range(self.sets))
+        return self._counted(x, light)[0] if self._answers(x) else light
 
     def _directions(self, x, k, values):
         """Number of x: how the simulator's numbers change with it, for this set."""
@@ -189,7 +224,8 @@ class Blocks:
             yield own + 3 + i, {"mosaic_abc": values["mosaic_abc"] * numpy.eye(3)[i]}
         yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in _EDGES}}
         for i, quantity in enumerate(self.shared.values()):
-            yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
+            if quantity.members:
+                yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
         for i, strain in enumerate(self.strains):
             yield self.first + len(self.shared) + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
 
@@ -207,8 +243,14 @@ class Blocks:
                 for (i, _), row in zip(some, jvps):
                     rows[i] += row * falloff
             rows[len(OF_SET) * k + 6] = self.of_set(x, k)
+        light = rows[6:self.first:len(OF_SET)].sum(axis=0)
         if free[-1]:
-            rows[-1] = -0.5 * self.squares * rows[6:self.first:len(OF_SET)].sum(axis=0)
+            rows[-1] = -0.5 * self.squares * light
+        dead_time, gain = (self.first + list(self.shared).index(name) for name in ("dead time", "gain"))
+        if self._answers(x) or free[dead_time] or free[gain]:
+            _, by_light, by_lost, by_gain = self._counted(x, light)
+            rows *= by_light
+            rows[gain], rows[dead_time] = by_gain, by_lost * MICROSECONDS / (self.seconds or numpy.inf)
         return rows
 
     @staticmethod

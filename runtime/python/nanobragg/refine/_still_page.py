@@ -20,7 +20,7 @@ def still_page(still, boxes, pictures=6):
     at, hkl = still.found.at[still.explained_spots], still.fitted.hkl[still.explained_spots]
     count = numpy.maximum(boxes.sums(numpy.ones(len(boxes.data))), 1)
     chi2 = boxes.sums(squares(boxes, result.image)) / count
-    profiles = boxes.sums(squares(boxes, result.own * result.image)) / count
+    profiles = boxes.sums(squares(boxes, result.light)) / count
     data, model = boxes.sums(boxes.data - boxes.background), boxes.sums(result.image)
     q2 = ((hkl @ result.matrix.T)**2).sum(axis=1)
     away = still.fitted.detector.across(at)
