@@ -15,11 +15,10 @@ from nanobragg.refine.sweeps import Sweep, begin_fit
 DOUBT = 0.25  # part of an intensity by which the fit of a photograph lets it differ
 
 
-def about(fit, truth):
-    """The fit with restraints about the truth, so that they pull nowhere."""
-    known = fit.known
-    fit.known = lambda: (truth, *known()[1:])
-    fit.x = truth.copy()
+def restrained(fit, about, sigma):
+    """The fit with restraints about these numbers."""
+    reach = fit.known()[2]
+    fit.known = lambda: (about, sigma, reach)
     return fit
 
 
@@ -34,36 +33,37 @@ def of_photograph(image, path):
         boxes.data = random.poisson(boxes.background + d[boxes.reflection] * truth.image).astype(float)
         fit = Fit(sims, boxes, still.found.light[still.explained_spots], model.system, begin=truth, sets=1,
                   exposures=_exposures(still.fitted.detector))
-        return about(fit, truth.x)
+        return restrained(fit, truth.x, fit.known()[1])
 
-    return copy, (DOUBT, 8, *_DETECTOR)
+    return copy, (DOUBT, 8, *_DETECTOR), 1e-5
 
 
 def of_sweep(path, table, system):
-    """The same; each reflection has the intensity that was found."""
+    """The same; each reflection has the intensity that was found. Restraints are drawn anew, too."""
     listed, table = _files.read_experiments(path), _files.read_reflections(table)
     scan = Scan(listed, 0, path).only_present()
     fit, *_ = begin_fit(Sweep(0), scan, listed, with_boxes(table, scan), system)
     fit.positions_and_rocking()
     print(f"{fit.model.sets} sets, chi-square {fit.misfit:.3f} per pixel that is fitted", flush=True)
     expected, truth = fit.used.background + fit.fit.own * fit.image, fit.x
-    about(fit, truth)
+    # Where intensities are free pixels say nothing of the scale that sets have in common.
+    sigma = numpy.where(numpy.array(fit.model.groups()) == "scale", 1.0, fit.known()[1])
 
     def copy(random):
         fit.used.data = random.poisson(expected).astype(float)
         fit.fit, fit.x = fit._problem(fit.model), truth.copy()
-        return fit
+        return restrained(fit, truth + numpy.where(numpy.isfinite(sigma), sigma, 0) * random.normal(size=len(truth)), sigma)
 
-    return copy, (100.0, 8, "B")
+    return copy, (100.0, 8, "B"), 3e-7
 
 
 copies = int(sys.argv[3])
-copy, how = of_sweep(*sys.argv[1:3], sys.argv[4]) if len(sys.argv) > 4 else of_photograph(*sys.argv[1:3])
+copy, how, enough = of_sweep(*sys.argv[1:3], sys.argv[4]) if len(sys.argv) > 4 else of_photograph(*sys.argv[1:3])
 pulls, begin = [], time.time()
 for seed in range(copies):
     fit = copy(numpy.random.default_rng(seed))
     truth = fit.x.copy()
-    fit.run(*how, enough=1e-5)
+    fit.run(*how, enough=enough)
     free = fit.free(*how[2:])
     sigma = numpy.sqrt(numpy.diag(numpy.linalg.inv(fit.fit.curvature)))
     prior = fit.known()[1][free]
