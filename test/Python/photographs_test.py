@@ -426,6 +426,8 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("no experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
         self.assertIn("--test wants --shared", says(self.image, f"--model={self.model}", "--test=0"))
         self.assertIn("is no number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
+        self.assertIn("is no point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
+        self.assertIn("--psf=gauss:80 says its shape", says(self.image, f"--model={self.model}", "--restrain=psf=1"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
         self.assertIn("or images and --model", says(self.image))
         bare = os.path.join(self.folder.name, "bare.pdb")
@@ -480,6 +482,14 @@ class OfResponse(unittest.TestCase):
             for slope, step in zip(slopes, ((1e-3, 0, 0), (0, 1e-9, 0), (0, 0, 1e-6))):
                 up, down = (at(light + sign * step[0], lost + sign * step[1], 0.2 + sign * step[2])[0] for sign in (1, -1))
                 np.testing.assert_allclose(slope, (up - down) / (2 * sum(step)), rtol=2e-5, atol=1e-3)
+
+    def test_lost_counts_want_the_exposure(self):
+        with self.assertRaisesRegex(ValueError, "do not say how long an exposure is"):
+            Response(dead_time=1e-7).check(0.0, False)
+        with self.assertRaisesRegex(ValueError, "do not say how long an exposure is"):
+            Response().check(0.0, True)
+        Response().check(0.0, False)
+        Response(dead_time=1e-7).check(0.02, True)
 
     def test_point_spread_and_dead_time_come_back(self):
         """With the intensity of each spot free, and one that is wrong by a factor of two."""
