@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -23,12 +24,16 @@ for needed in ("scipy", "msgpack"):
 from nanobragg.refine import _files, photographs
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
+from nanobragg.refine._blocks import Blocks
 from nanobragg.refine._crystal import rotation
+from nanobragg.refine._explain import Boxes, simulators
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._lattices import STAGES, fit_stages
 from nanobragg.refine._noise import no_numbers
 from nanobragg.refine._photographs import Photograph, read_photograph
+from nanobragg.refine._response import Response, counted
+from nanobragg.refine._spot_fit import SpotFit
 from nanobragg.refine._spots import Spots, find_spots, usable_pixels
 from nanobragg.refine._stills import Stills
 
@@ -476,6 +481,8 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("--test needs --shared", says(self.image, f"--model={self.model}", "--test=0"))
         self.assertIn("--lattices is 0", says(self.image, f"--model={self.model}", "--lattices=0"))
         self.assertIn("is no number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
+        self.assertIn("is no point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
+        self.assertIn("--psf=gauss:80 says its shape", says(self.image, f"--model={self.model}", "--restrain=psf=1"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
         self.assertIn("or images and --model", says(self.image))
         bare = os.path.join(self.folder.name, "bare.pdb")
@@ -515,6 +522,69 @@ class OfNoise(unittest.TestCase):
             background = Background(counts, np.ones(light.shape, bool), radii)
             self.assertAlmostEqual(background.calibration(counts), error, delta=0.003)
             self.assertAlmostEqual(background.chi2(counts, background.calibration(counts)), 1, delta=0.1)
+
+
+class OfResponse(unittest.TestCase):
+    def test_counts_and_their_derivatives(self):
+        light, background, own = np.array([0.0, 30.0, 9000.0, 40.0]), np.array([3.0, 0.5, 20.0, 1000.0]), np.array([1.0, 2.0, 0.7, 0.0])
+        at = lambda light, lost, gain: counted(light, background, own, lost, np.exp(gain))
+        np.testing.assert_allclose(at(light, 0.0, 0.0)[0], light)
+        # A paralysable counter with this background, twice the light of the model and a gain.
+        empty = 0.5 / 1.25  # of which as good as none is lost
+        self.assertAlmostEqual(at(light, 1e-4, np.log(1.25))[0][1] * 2, 1.25 * (60 + empty) * np.exp(-1e-4 * (60 + empty)) - 0.5, places=3)
+        for lost in (-1e-5, 0.0, 4e-5):
+            values, *slopes = at(light, lost, 0.2)
+            for slope, step in zip(slopes, ((1e-3, 0, 0), (0, 1e-9, 0), (0, 0, 1e-6))):
+                up, down = (at(light + sign * step[0], lost + sign * step[1], 0.2 + sign * step[2])[0] for sign in (1, -1))
+                np.testing.assert_allclose(slope, (up - down) / (2 * sum(step)), rtol=2e-5, atol=1e-3)
+
+    def test_lost_counts_want_the_exposure(self):
+        with self.assertRaisesRegex(ValueError, "do not say how long an exposure is"):
+            Response(dead_time=1e-7).check(0.0, False)
+        with self.assertRaisesRegex(ValueError, "do not say how long an exposure is"):
+            Response().check(0.0, True)
+        Response().check(0.0, False)
+        Response(dead_time=1e-7).check(0.02, True)
+
+    def test_point_spread_and_dead_time_come_back(self):
+        """With the intensity of each spot free, and one that is wrong by a factor of two."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "still.expt")
+            subprocess.run([sys.executable, "-m", "nanobragg.simulate", "-cell", *map(str, CELL), "-default_F", "1", "-N", "5", "-misset", "17", "-41",
+                            "66", "-lambda", "1", "-distance", str(DISTANCE), "-detpixels", "300", "-pixel", "0.172", f"--write-expt={path}",
+                            "-roi", "0", "1", "0", "1"], cwd=folder, check=True, capture_output=True)
+            sim, _ = simulators(path, 0.25, 0.05, 0.3, *Response(("gauss", 172.0)).flags(0.172))
+        sim.structure_factors = factors()
+        bright = sim.image()
+        rows = []
+        while len(rows) < 25:
+            slow, fast = np.unravel_index(bright.argmax(), bright.shape)
+            bright[max(slow - 15, 0):slow + 15, max(fast - 15, 0):fast + 15] = 0
+            rows.append((fast + 0.5, slow + 0.5))
+        flat = np.full(bright.shape, 3.0)
+        boxes = Boxes.around(np.array(rows), 7, flat, flat > 0, flat)
+        model = Blocks(sim, boxes, response=Response(("gauss", 172.0)), seconds=0.01)
+        truth, groups = np.zeros(model.size), np.array(model.groups())
+        truth[groups == "psf"], truth[groups == "dead_time"], truth[groups == "mosaicity"] = np.log(1.4), 0.3, 0.1
+        truth[model.names.index("set 0 scale 6")] = np.log(6000 / model.image(np.zeros(model.size)).max())
+        model.ratio = np.where(boxes.box == 3, 2.0, 1.0)
+        expected = boxes.background + model.ratio * model.image(truth)
+        free = np.isin(groups, ("psf", "dead_time", "mosaicity", "scale", "gain"))
+        rows = model.jacobian(truth, free)
+        for i in np.flatnonzero(free):
+            step = 1e-4 * np.eye(model.size)[i]
+            slope = (model.image(truth + step) - model.image(truth - step)) / 2e-4
+            np.testing.assert_allclose(rows[i], slope, atol=2e-3 * np.abs(slope).max(), err_msg=model.names[i])
+        data = np.random.default_rng(7).poisson(expected).astype(float)
+        free[groups == "gain"] = free[groups == "scale"] = False
+        fit = SpotFit(model, data, boxes.background, boxes.box, boxes.count)
+        start = np.where(groups == "scale", truth, 0.0)
+        model.ratio = 1.0
+        x, image = fit.run(start, free, start, np.full(model.size, np.inf), np.ones(model.size), 100.0, 12, enough=1e-6)
+        sigma = np.sqrt(np.diag(np.linalg.inv(fit.curvature)))
+        np.testing.assert_array_less(np.abs(x - truth)[free] / sigma, 4)
+        self.assertLess(sigma[np.isin(groups[free], ("psf", "dead_time"))].max(), 0.05)
+        self.assertLess(abs(fit.cost(x, image, start, np.full(model.size, np.inf)) / len(data) - 1), 0.1)
 
 
 class OfGeometry(unittest.TestCase):

@@ -99,7 +99,13 @@ def main(words=None):
     photographs = parser.add_argument_group("photographs, with --model, and rotation sweeps")
     photographs.add_argument("--fix", default="", metavar="NAMES",
                              help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
-                             "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B")
+                             "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B, psf")
+    photographs.add_argument("--psf", metavar="SHAPE:UM",
+                             help="the detector spreads light: gauss or fiber, and the full width at half maximum (um), from which it "
+                             "is fitted (default: none)")
+    photographs.add_argument("--dead-time", type=float, default=0.0, metavar="SECONDS",
+                             help="dead time of a counter whose counts are not corrected for it (default: 0); it is fitted where "
+                             "--restrain dead_time=SIGMA is given")
     photographs.add_argument("--sets", type=int,
                              help="sets of mosaic blocks that a crystal may have (default: 4, of a sweep 8)")
     photographs.add_argument("--lattices", type=int,
@@ -144,7 +150,7 @@ def main(words=None):
             if flags:
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect on rotation sweeps; leave them out")
             return _sweeps(given)
-        _refuse(given, parser, ("fix", "sets"), "needs --model, or a rotation sweep")
+        _refuse(given, parser, ("fix", "sets", "psf", "dead_time"), "needs --model, or a rotation sweep")
         if given.shared is not None:
             _refuse(given, parser, ("parameters", "workers", "shard", "method"), "has no effect with --shared")
             return _shared(given, flags, comm)
@@ -210,6 +216,11 @@ def _shared(given, flags, comm):
     return 0
 
 
+def _response(given):
+    from ._response import Response
+    return Response(None if given.psf is None else Response.psf_of(given.psf), given.dead_time)
+
+
 def _photographs(given):
     def show(still):
         counts = [str(one.indexed.sum()) for one in still.lattices]
@@ -231,7 +242,8 @@ def _photographs(given):
                                 lattices=MOST_LATTICES if given.lattices is None else given.lattices,
                                 factors=given.shared is not None,
                                 tested=[int(word) for word in given.test.split(",") if word],
-                                geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None)
+                                geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None,
+                                response=_response(given))
     good = sum(still.status == "indexed" for still in stills)
     print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
     return 0 if good else 1
@@ -249,7 +261,7 @@ def _sweeps(given):
     from .sweeps import MOST_SETS, sweeps
     found = sweeps(given.experiments, given.reflections, system=given.system, margin=given.margin, gain=given.gain,
                    offset=given.offset, held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain),
-                   sets=MOST_SETS if given.sets is None else given.sets, out=given.out, progress=show)
+                   sets=MOST_SETS if given.sets is None else given.sets, response=_response(given), out=given.out, progress=show)
     good = sum(sweep.status == "refined" for sweep in found)
     print(f"{good} of {len(found)} sweeps refined; {given.out}/report.html shows them")
     return 0 if good else 1

@@ -6,9 +6,11 @@ import numpy
 
 from ._crystal import OrientedCell
 from ._positions import Panels, scattering_vectors
+from ._response import Response, counted
 
 METRES = 1e10  # from 1/A to 1/m
 _SWEEP = 8  # directions of a sweep
+MICROSECONDS = 1e-6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +40,10 @@ SHARED = {
     "tilt x": Quantity("tilt", ("detector_rotx",), 1e-3, 1.0),
     "tilt y": Quantity("tilt", ("detector_roty",), 1e-3, 1.0),
     "wavelength": Quantity("wavelength", ("wavelength",), sigma=1e-3),
+    "dead time": Quantity("dead_time", (), MICROSECONDS),
+    "gain": Quantity("gain", ()),
 }
+_POINT_SPREAD = {"point spread": Quantity("psf", ("psf_fwhm",), sigma=1.0)}
 # A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, that of its share of
 # the photons, and that of the edge of its blocks to the others'. Small blocks are a halo about each node, as of diffuse scattering.
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
@@ -105,19 +110,24 @@ class Blocks:
     sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels. system: of the cell.
     exposures: for each number of ``boxes.exposure`` the parameters (name: value) that it has in place of the
     simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
-    cannot tell it from the distance. others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change. of: the lattice of each set of
-    blocks; None: one set each.
+    cannot tell it from the distance. others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change.
+    of: the lattice of each set of blocks; None: one set each. response: where that of the detector starts. seconds: of an
+    exposure; 0: no counts are lost.
+
+    ratio: of each pixel the intensity of its reflection to the model's, by which counts are lost.
     """
 
-    def __init__(self, sim, boxes, of=None, system="triclinic", exposures=({},), more=None, volume=False, others=()):
+    def __init__(self, sim, boxes, of=None, system="triclinic", exposures=({},), more=None, volume=False, others=(),
+                 response=Response(), seconds=0.0):
         self.sim, self.system, self.exposures = sim, system, exposures
+        self.response, self.seconds = response, seconds
         self.cells = [OrientedCell(matrix, system) for matrix in (sim["reciprocal_matrix"] / METRES, *others)]
         self.of = list(range(len(self.cells)) if of is None else of)
         self.sets = len(self.of)
         traces = numpy.array([[numpy.trace(strain)] for strain in self.cells[0].strains])
         basis = numpy.linalg.svd(traces)[0].T
         self.strains = [basis[0 if volume or lattice else 1:] for lattice in range(len(self.cells))]
-        self.shared = SHARED | (more or {})
+        self.shared = SHARED | (_POINT_SPREAD if response.psf else {}) | (more or {})
         self.names = [name for k in range(self.sets) for name in self._names(k, self.of[k])]
         self.names += [*self.shared, *(self._of(lattice) + name for lattice, strains in enumerate(self.strains)
                                        for name in (*(f"strain {i}" for i in range(len(strains))), "B"))]
@@ -145,6 +155,7 @@ class Blocks:
         """At these pixels from now on."""
         members = list(dict.fromkeys(m for q in self.shared.values() for m in q.members))
         self.count, self.parts = len(boxes.rows), []
+        self.background, self.ratio = boxes.background, 1.0
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
             at = self.sim.at_pixels(numpy.column_stack([boxes.panel[where], boxes.rows[where]]))
@@ -212,8 +223,37 @@ class Blocks:
         """Photons of one lattice."""
         return sum(self.of_set(x, k) for k in self.sets_of(lattice))
 
+    def number(self, x, name):
+        """The one of x that is shared."""
+        return x[self.first + list(self.shared).index(name)]
+
+    def dead_time(self, x):
+        """Seconds."""
+        return self.response.dead_time + MICROSECONDS * self.number(x, "dead time")
+
+    def _counted(self, x, light):
+        return counted(light, self.background, self.ratio, self.dead_time(x) / self.seconds if self.seconds else 0.0,
+                       numpy.exp(self.number(x, "gain")))
+
+    def loses(self, x):
+        """Whether counts are lost."""
+        return bool(self.seconds and self.dead_time(x))
+
+    def _answers(self, x):
+        """Whether counts are others than photons."""
+        return self.loses(x) or self.number(x, "gain") != 0
+
+    def renewed(self, x, image, ratio):
+        """The image where counts are lost by these intensities; image: with those before."""
+        self.ratio = ratio if self.seconds else 1.0
+        return self.image(x) if self.loses(x) else image
+
+    def counts(self, x, light):
+        """What the detector makes of the light of the pixels."""
+        return self._counted(x, light)[0] if self._answers(x) else light
+
     def image(self, x):
-        return sum(self.of_set(x, k) for k in range(self.sets))
+        return self.counts(x, sum(self.of_set(x, k) for k in range(self.sets)))
 
     def _directions(self, x, k, values):
         """Number of x: how the simulator's numbers change with it, for this set."""
@@ -224,7 +264,8 @@ class Blocks:
             yield own + 3 + i, {"mosaic_abc": values["mosaic_abc"] * numpy.eye(3)[i]}
         yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in _EDGES}}
         for i, quantity in enumerate(self.shared.values()):
-            yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
+            if quantity.members:
+                yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
         for i, strain in enumerate(self.strains[self.of[k]]):
             yield self.own(self.of[k]).start + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
 
@@ -245,6 +286,11 @@ class Blocks:
             B = self.own(lattice).stop - 1
             if free[B]:
                 rows[B] = -0.5 * self.squares * rows[[len(OF_SET) * k + 6 for k in self.sets_of(lattice)]].sum(axis=0)
+        dead_time, gain = (self.first + list(self.shared).index(name) for name in ("dead time", "gain"))
+        if self._answers(x) or free[dead_time] or free[gain]:
+            _, by_light, by_lost, by_gain = self._counted(x, rows[6:self.first:len(OF_SET)].sum(axis=0))
+            rows *= by_light
+            rows[gain], rows[dead_time] = by_gain, by_lost * MICROSECONDS / (self.seconds or numpy.inf)
         return rows
 
     @staticmethod

@@ -119,7 +119,7 @@ class Explained:
     history: list = dataclasses.field(default_factory=list, repr=False)
     image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
     before: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many, by the numbers where the fit began
-    own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # intensity of each pixel's reflection to the model's
+    light: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many as in image, where each reflection has its own intensity
     hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes, those without spots too
     ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each one's intensity to the model's
     photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the model, of each
@@ -145,9 +145,9 @@ def simulators(experiment, mosaicity, bandwidth, divergence, *flags):
     return sim, plain
 
 
-def simulator(experiment, grid, lowest):
-    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors."""
-    sim, plain = simulators(experiment, 0.15, _BANDWIDTH, _DIVERGENCE)
+def simulator(experiment, grid, lowest, *flags):
+    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors. flags: more of nb-sim."""
+    sim, plain = simulators(experiment, 0.15, _BANDWIDTH, _DIVERGENCE, *flags)
     sim.structure_factors = grid, lowest
     sim["default_F"] = 0.0
     return sim, plain
@@ -167,8 +167,8 @@ class Fit:
         sim, self.plain = sims
         self.faces = faces
         self.boxes, self.held, self.restrain, self.sets = boxes, {*held, *self.always_held}, restrain or {}, sets
-        if "wavelength" not in self.restrain:
-            self.held.add("wavelength")  # no still tells it from the distance
+        # No still tells the wavelength from the distance, or the gain from the scale.
+        self.held |= {"wavelength", "dead_time", "gain"} - self.restrain.keys()
         most = self._telling(sim, light, blocks.get("exposures", ({},))) if most is None else most
         self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), most))
         self.model = self.blocks(sim, self.used, begin.of if begin else None, system, **blocks)
@@ -305,11 +305,12 @@ class Fit:
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def _lit(self, dark):
-        """Of boxes without spots those that the model lights, and the light of its lattices there."""
+        """Of boxes without spots those that the model lights, the light of its lattices there, and the image."""
         light, brightest = self._light(dark), numpy.zeros(dark.count)
-        numpy.maximum.at(brightest, dark.box, light.sum(axis=0))
+        image = self.model.counts(self.x, light.sum(axis=0))
+        numpy.maximum.at(brightest, dark.box, image)
         which = brightest > _LIT
-        return dark.chosen(which), light[:, which[dark.box]]
+        return dark.chosen(which), light[:, which[dark.box]], image[which[dark.box]]
 
     def _light(self, boxes):
         """Of each lattice in these pixels."""
@@ -332,32 +333,42 @@ class Fit:
         sigma = numpy.zeros(model.size)
         sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(self._covariance()), 0))
         light = self._light(boxes)
-        image, before = light.sum(axis=0), self._before(light)
-        both, unseen = boxes, {}
+        image, before = model.counts(self.x, light.sum(axis=0)), self._before(light)
+        both, whole, unseen = boxes, image, {}
         if dark is not None and dark.count:
-            lit, there = self._lit(dark)
-            both, light = boxes.joined(lit), numpy.hstack([light, there])
+            lit, more, there = self._lit(dark)
+            both, light, whole = boxes.joined(lit), numpy.hstack([light, more]), numpy.concatenate([image, there])
             if lit.count:
-                unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there.sum(axis=0)).mean())}
+                unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there).mean())}
         left = squares(boxes, image)
-        whole, mine = light.sum(axis=0), light[both.lattice, numpy.arange(light.shape[1])]
+        mine = light[both.lattice, numpy.arange(light.shape[1])]
         every = SpotFit(model, both.data, both.background, both.reflection, len(both.hkl), both.calibration)
-        every.weigh(whole, 100.0)
-        weights = every.weights / every.trust[both.reflection]
-        precision = every.sums((whole * weights)**2)
-        ratio = every.sums(whole * (both.data - both.background) * weights**2) / (precision + 1e-12)
-        ratio = numpy.maximum(ratio, 0)
-        own = ratio[both.reflection[:len(image)]]
+        precision, ratio = _intensities(every, whole)
+        if model.loses(self.x):
+            model.look_at(both)
+            for _ in range(3):
+                whole = model.renewed(self.x, whole, ratio[both.reflection])
+                precision, ratio = _intensities(every, whole)
+        shown = (ratio[both.reflection] * whole)[:len(image)]
         values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
+        values |= {"dead_time": model.dead_time(self.x), "gain": float(numpy.exp(model.number(self.x, "gain")))}
         return Explained(model.names, self.x, sigma, self.misfit, model.lattices(self.x), model.of,
                          [float(left[boxes.lattice == k].sum() / max((boxes.lattice == k).sum(), 1)) for k in range(len(light))], values,
                          model.panels(self.plain, self.x, self.faces),
                          chi2=float(left.mean()),
-                         chi2_profiles=float(squares(boxes, own * image).mean()),
+                         chi2_profiles=float(squares(boxes, shown).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, before=before, hkl=both.hkl, ratio=ratio, own=own, photons=every.sums(mine),
-                         alone=every.sums(mine) / numpy.maximum(every.sums(whole), 1e-300), precision=precision, **unseen)
+                         image=image, before=before, hkl=both.hkl, ratio=ratio, light=shown, photons=every.sums(mine),
+                         alone=every.sums(mine) / numpy.maximum(every.sums(light.sum(axis=0)), 1e-300), precision=precision, **unseen)
+
+
+def _intensities(every, image):
+    """Of each reflection the precision of its intensity to the model's, and that."""
+    every.weigh(image, 100.0)
+    weights = every.weights / every.trust[every.spot]
+    precision = every.sums((image * weights)**2)
+    return precision, numpy.maximum(every.sums(image * (every.data - every.background) * weights**2) / (precision + 1e-12), 0)
 
 
 def squares(boxes, image):

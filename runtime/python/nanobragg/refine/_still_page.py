@@ -21,7 +21,7 @@ def still_page(still, boxes, pictures=6):
     of = still.of[still.explained_spots]
     count = numpy.maximum(boxes.sums(numpy.ones(len(boxes.data))), 1)
     chi2 = boxes.sums(squares(boxes, result.image)) / count
-    profiles = boxes.sums(squares(boxes, result.own * result.image)) / count
+    profiles = boxes.sums(squares(boxes, result.light)) / count
     data, model = boxes.sums(boxes.data - boxes.background), boxes.sums(result.image)
     matrices = numpy.array([lattice.matrix for lattice in result.lattices])[of]
     q2 = (numpy.einsum("nij,nj->ni", matrices, hkl)**2).sum(axis=1)

@@ -25,6 +25,7 @@ from ._modules import Modules
 from ._noise import gain_and_zero, largest_number, no_numbers
 from ._panels import BEAM, ONE
 from ._photographs import read_photograph
+from ._response import Response
 from ._spots import find_spots, usable_pixels
 from ._stated_geometry import Geometry
 from .shots import _each
@@ -130,8 +131,8 @@ def _in_photons(photograph, usable, noise):
     if photograph.counting:
         return photograph
     for _ in range(2):  # spots are better known when the noise is
-        gain, zero = gain_and_zero(photograph.photons, usable)
-        photons = photograph.in_photons(gain, zero)
+        gain, zero, sigma = gain_and_zero(photograph.photons, usable)
+        photons = photograph.in_photons(gain, zero, sigma)
         _, strong = find_spots(photons.photons, usable, even=False)
         usable = usable & ~_about(strong)
     return photons
@@ -224,11 +225,14 @@ def _modules(group):
 
 # Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
 UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
-          "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1}
+          "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1,
+         "dead_time": 1e6, "gain": 1, "psf": 1}
 
 
-def in_units(held, restrain, units=UNITS):
+def in_units(held, restrain, units=UNITS, response=Response()):
     """Sigmas of restraints in the units of the fit."""
+    if response.psf is None and "psf" in restrain:
+        raise ValueError("there is no point spread to be restrained; --psf=gauss:80 says its shape and where its width starts, um")
     for name in (*held, *restrain):
         if name not in units:
             raise ValueError(f"{name} is no number of this fit; there are {', '.join(units)}")
@@ -245,13 +249,13 @@ def _depth(detector):
     return detector.attenuation * (1 - path / numpy.expm1(path))
 
 
-def _simulators(still, model):
+def _simulators(still, model, response=Response()):
     """Those of a still, of a detector of one panel: the plane of the others where photons are absorbed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "still.expt")
         with open(path, "w") as file:
             json.dump(experiments([still], model, folder, plane=True), file)
-        return simulator(f"{path}:0", model.grid, model.lowest)
+        return simulator(f"{path}:0", model.grid, model.lowest, *response.flags(still.fitted.detector.pixel))
 
 
 def used(still, model):
@@ -302,10 +306,12 @@ def _explained(number, *, stills, model, how):
     still, begin = stills[number], time.perf_counter()
     try:
         use = still.explained_spots = used(still, model)
-        sims = _simulators(still, model)
+        response, seconds = how["response"], still.photograph.seconds
+        response.check(seconds, "dead_time" in how["restrain"])
+        sims = _simulators(still, model, response)
         boxes = boxes_of(still)
         result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained,
-                         others=[one.matrix for one in still.lattices[1:]],
+                         others=[one.matrix for one in still.lattices[1:]], seconds=seconds,
                          exposures=_exposures(still.fitted.detector), faces=_faces(still.fitted.detector), dark=boxes_of(still, True), **how)
         corner, fast, slow = result.panels
         normal = numpy.cross(fast, slow)
@@ -365,7 +371,7 @@ def _refine_factors(stills, model, tested, workers, how):
 
 
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
-          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES):
+          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response()):
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
@@ -375,11 +381,12 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     ``tested``. least: pixels of a spot. geometry: an .expt that says where the detector stands, in place
     of the images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none beside that of
     these photons; None: of detectors that count photons (1, 0), and what pixels of others say. lattices: crystals of an image,
-    at most; each further one is looked for among spots that the others do not have. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
+    at most; each further one is looked for among spots that the others do not have. response: where the fit of the detector's
+    begins. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
 
     Returns a Still for each.
     """
-    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}), "sets": sets}
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, response=response), "sets": sets, "response": response}
     crystal = Model.read(model)
     geometry = None if geometry is None else Geometry.read(geometry)
     if not len(paths):
@@ -414,6 +421,9 @@ def in_words(explained):
     for name, key, unit in (("divergence_h_mrad", "hdiv_sigma", 1e3), ("divergence_v_mrad", "vdiv_sigma", 1e3),
                             ("bandwidth_percent", "bandwidth_sigma", 100.0), ("cells_a", "ncells_a", 1.0)):
         yield name, values[key] * unit
+    if "psf_fwhm" in values:
+        yield "psf_um", values["psf_fwhm"] * 1e6
+    yield "dead_time_ns", values["dead_time"] * 1e9
     yield from _words_of(explained.lattices[0])
 
 
@@ -427,8 +437,8 @@ def _words_of(lattice):
 _CELL = ("a", "b", "c", "alpha", "beta", "gamma")
 _COLUMNS = ["shot", "image", "status", "spots", "indexed", "lattices", "indexed_each", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", *_CELL, "missing_deg",
-            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
-            "chi2_background", "gain", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
+            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
+            "chi2_background", "gain", "gain_sigma", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
 
 
 def rows(stills):
@@ -438,7 +448,7 @@ def rows(stills):
         row = {"shot": s.index, "image": s.image, "status": s.status, "spots": s.spots, "indexed": s.indexed,
                "chi2_background": f"{s.chi2_background:.4f}", "seconds": f"{s.seconds:.3f}", "why": s.why, **s.masked}
         if s.photograph:
-            row |= {"gain": f"{s.photograph.gain:.4g}", "zero": f"{s.photograph.zero:.4g}",
+            row |= {"gain": f"{s.photograph.gain:.4g}", "gain_sigma": f"{s.photograph.gain_sigma * s.photograph.gain:.2g}", "zero": f"{s.photograph.zero:.4g}",
                     "calibration": f"{s.calibration:.4g}"}
         if s.status == "indexed":
             detector, missing = s.fitted.detector, s.of_spots("missing")[s.of >= 0]
@@ -453,6 +463,7 @@ def rows(stills):
                     "chi2_model": f"{s.chi2_model if numpy.isfinite(s.chi2_model) else s.explained.chi2:.4g}"}
             row |= {"unseen": s.explained.unseen, "chi2_unseen": f"{s.explained.chi2_unseen:.4g}"}
             row |= {name: f"{value:.6g}" for name, value in in_words(s.explained)}
+            row["gain"] = f"{s.photograph.gain * s.explained.values['gain']:.4g}"
         yield [row.get(name, "") for name in _COLUMNS]
 
 
