@@ -102,6 +102,9 @@ def main(words=None):
                              "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B")
     photographs.add_argument("--sets", type=int,
                              help="sets of mosaic blocks that a crystal may have (default: 4, of a sweep 8)")
+    photographs.add_argument("--lattices", type=int,
+                             help="crystals that an image may show, with --model (default: 3); each further one is looked for "
+                             "among spots that the others do not have")
     photographs.add_argument("--geometry", metavar="FILE.expt",
                              help="take detector position and wavelength of all images from this file, not from the images")
     photographs.add_argument("--positions-only", action="store_true",
@@ -130,7 +133,7 @@ def main(words=None):
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("positions_only", "test", "geometry"), "needs --model")
+        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices"), "needs --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -209,20 +212,23 @@ def _shared(given, flags, comm):
 
 def _photographs(given):
     def show(still):
-        other = f", {still.other.indexed.sum()} others as a second lattice" if still.other else ""
+        counts = [str(one.indexed.sum()) for one in still.lattices]
+        several = f" by {len(counts)} lattices ({', '.join(counts)})" if len(counts) > 1 else ""
         explained = f", chi-square {still.explained.chi2:.3g} per pixel" if still.explained else ""
-        text = (f"{still.indexed} of {still.spots} spots indexed{other}, {still.rms_px:.2f} pixels from their reflections, distance "
+        text = (f"{still.indexed} of {still.spots} spots indexed{several}, {still.rms_px:.2f} pixels from their reflections, distance "
                 f"{still.distance_mm:.2f} mm{explained}" if still.status == "indexed" else f"rejected: {still.why}")
         print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
 
     from . import photographs
     from ._explain import MOST_SETS
+    from ._lattices import MOST_LATTICES
     gain, offset, readout = given.gain, given.offset, given.readout
     if not 0 < gain < float("inf"):
         raise ValueError(f"--gain is {gain}; it has to be greater than 0, and finite")
     stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show,
                                 pixels=not given.positions_only, held=[name for name in given.fix.split(",") if name],
                                 restrain=dict(given.restrain), sets=MOST_SETS if given.sets is None else given.sets,
+                                lattices=MOST_LATTICES if given.lattices is None else given.lattices,
                                 factors=given.shared is not None,
                                 tested=[int(word) for word in given.test.split(",") if word],
                                 geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None)

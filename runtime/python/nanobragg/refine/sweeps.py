@@ -147,7 +147,7 @@ class _SweepFit(Fit):
         if "axis" not in self.held | self.restrain.keys():
             self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
         self.run(100.0, 15, "B", "scale", enough=1e-3)
-        while self.model.sets < self.sets and self.another_set(100.0, wider=True):
+        while self.another_set(100.0, wider=True):
             pass
         self.run(100.0, 8, "B", enough=1e-5)
         self.keep_sigmas("B")
@@ -180,8 +180,9 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     result.values["close_distance"] -= depth  # to the sensor's face
     sweep.explained, new = result, result.values["spindle_axis"]
     sweep.axis_unsure = fit.unsure
-    sweep.turned = _angle(result.matrix @ numpy.linalg.inv(model.cell.start))
-    sweep.matrix = model.at_zero(result.matrix, new)
+    matrix = result.lattices[0].matrix
+    sweep.turned = _angle(matrix @ numpy.linalg.inv(model.cells[0].start))
+    sweep.matrix = model.at_zero(matrix, new)
     sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, new)), axis @ new)))
     summed = foreground(_profile(scan, listed), plain, table["xyzcal.px"][rows][boxes.box, :2], boxes.panel, boxes.rows) \
         if "xyzcal.px" in table else True
