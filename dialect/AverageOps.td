@@ -14,8 +14,8 @@ def NB_DeviateOp : NB_PureOp<"deviate", [
                    "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">]> {
   let summary = "one draw of a quantity that is averaged over its distribution";
   let description = [{
-    `table[draw]`: a number, or the three independent components of a vector, of which the table
-    has draws. `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a
+    `table[draw]`, from a table of draws: a number, or the three independent components of a
+    vector. `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a
     standard deviation of 1. A sum over the dimension `draw` whose body takes such values is an
     average by draws, times their number. `nb-close-averages` takes the average over the
     distribution itself in its place where it can, and reads the table where it is told to draw.
@@ -35,10 +35,10 @@ def NB_DeviateOp : NB_PureOp<"deviate", [
 def NB_NeighbourOp : NB_PureOp<"neighbour", [InactiveOp, AllTypesMatch<["hkl", "result"]>]> {
   let summary = "one of the reflections about a fractional Miller index";
   let description = [{
-    The reflection number `number` of those whose indices differ by at most `around` from the
-    nearest reflection of `hkl`: of the cube of `2 around + 1` reflections a side, l fastest. A sum
-    over the dimension `reflection` adds up what all of them contribute to a pixel; `nb-cull` has
-    it run over those that the runtime lists, in place of the cube.
+    The cube of `2 around + 1` reflections a side about the nearest reflection of `hkl`, counted
+    with l fastest, has this reflection at `number`. A sum over the dimension `reflection` adds up
+    what all of them contribute to a pixel. After `nb-cull` it runs over the reflections that the
+    runtime lists, not over the cube.
 
     Example:
     ```mlir

@@ -365,10 +365,10 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
     `tricubic`: 4-point Lagrange interpolation over 4 x 4 x 4 reflections; where those are not all
     inside the grid, the rule of `nearest`.
 
-    With `default` it is a masked load, no branch: pixels outside the grid read nothing. Without
-    `default` the index is clamped into the range that `nb.in_grid` accepts, so that the result is
-    always a value of the grid: the form of derivatives of the interpolation. With `integral`, `hkl`
-    holds nearest indices already.
+    With `default` the op is a masked load, not a branch: pixels outside the grid read nothing.
+    Without `default` the index is clamped into the range that `nb.in_grid` accepts, so that the
+    result is always a value of the grid; derivatives of the interpolation have this form. With
+    `integral`, `hkl` holds nearest indices already.
 
     With `order [i, j, k]` the interpolation is differentiated that many times by h, k and l: the
     derivatives of the cubic Lagrange weights. At the edges of the range into which the index is
@@ -398,14 +398,14 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
 }
 
 def NB_ScatterFactorOp : NB_DifferentiableOp<"scatter_factor"> {
-  let summary = "the grid that is 0 but for what a structure factor is read from";
+  let summary = "a grid that is 0 except where a structure factor is read";
   let description = [{
-    The grid with the bounds of `like` that holds `value` times the weight with which
-    `nb.structure_factor` (without default, of the same interpolation and order) reads each
-    reflection at `hkl`, and 0 everywhere else: with `nearest` the value itself at one reflection,
-    with `tricubic` 64 products. It makes sense as what a sum adds up, reflection by reflection:
-    the adjoint of `nb.structure_factor` by its grid. With lanes, those of all lanes are added.
-    The values of `like` do not matter.
+    A grid with the bounds of `like`. It holds, at each reflection that `nb.structure_factor`
+    (without default, of the same interpolation and order) reads for `hkl`, `value` times the weight
+    of that reflection: with `nearest` the value itself at one reflection, with `tricubic` 64
+    products. It is 0 elsewhere. Only a sum uses it, which adds such grids up: the adjoint of
+    `nb.structure_factor` by its grid. With lanes, those of all lanes are added. The values of
+    `like` do not matter.
 
     Constraints:
     * (C1) `value` has the element type of `hkl`; the result has the type of `like`
@@ -507,8 +507,8 @@ def NB_CaptureFractionOp : NB_ExpandableOp<"capture_fraction", [
     `exp(-t dz mu / rho) - exp(-(t + 1) dz mu / rho)` for layer number t, with the spacing dz (m),
     `mu = 1 / attenuation_depth` (1/m) and `rho = d . normal`, the cosine of incidence.
 
-    Seen edge-on, |rho| < 1e-100, the first layer absorbs everything and the others nothing: rho counts
-    as 1e-100 then. Seen from behind, where the formula grows without bound, exponents end at 300.
+    For a ray along the surface, |rho| < 1e-100, the first layer absorbs everything and the others
+    nothing: rho is then taken as 1e-100. For a ray from behind exponents are at most 300.
 
     Example:
     ```mlir

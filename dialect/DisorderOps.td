@@ -10,10 +10,10 @@ def NB_DiffuseFactorOp : NB_ExpandableOp<"diffuse_factor", [
   let summary = "diffuse scattering around a reflection by liquid-like motions";
   let description = [{
     `e exp(-e) 8 pi l1 l2 l3 / (1 + 4 pi^2 |L d|^2)^2` with `e = 4 pi^2 |S q|^2`, in m^3.
-    `reflection` = q is the reciprocal vector of the reflection and `distance` = d that from it to
-    where the intensity is wanted, both in 1/m; L is the diagonal matrix of the correlation lengths
-    `lengths` = (l1, l2, l3), S that of the root mean square `displacements`, both in m. All are in
-    one frame that turns with the crystal.
+    `reflection` = q is the reciprocal vector of the reflection; `distance` = d leads from it to the
+    point whose intensity is computed; both are in 1/m. L is the diagonal matrix of the correlation
+    lengths `lengths` = (l1, l2, l3), S that of the root mean square `displacements`, both in m. All
+    are in one frame that turns with the crystal.
 
     Displacements of the molecules are correlated over a distance r as exp(-|L^-1 r|) (liquid-like
     motions: Caspar et al., Nature 332 (1988) 659; Meisburger et al., Nat. Commun. 11 (2020) 1271).

@@ -35,7 +35,7 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
   let description = [{
     Evaluates its body for each pixel (panel, slow, fast). A yielded value is collected into an
     image, indexed [panel][slow][fast], when the result is a tensor; any other result is the sum of
-    the yielded values over the pixels: a scalar, vector, matrix, table or grid, which is how the
+    the yielded values over the pixels: a scalar, vector, matrix, table or grid. With such sums the
     gradients of an image are computed in the sweep that computes the image. Pixels are independent
     of each other.
 
@@ -150,8 +150,8 @@ def NB_TabulateOp : NB_LoopOp<"tabulate"> {
   let summary = "a table of values over named dimensions, computed once";
   let description = [{
     Evaluates its body for all combinations of its induction variables and stores what it yields,
-    one table per yielded value. What `nb-hoist-invariants` makes of a value that depends on some
-    of the loops around it but not on the pixel.
+    one table per yielded value. `nb-tabulate-invariants` makes such tables of values that depend on
+    some of the loops around them but not on the pixel.
 
     Constraints:
     * (C1) one index argument and one count per dimension, at least one dimension
@@ -195,10 +195,10 @@ def NB_LookupOp : NB_PureOp<"lookup", [
 }
 
 def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments]> {
-  let summary = "the table that is 0 but for one entry";
+  let summary = "a table that is 0 except in one entry";
   let description = [{
-    The table of the given sizes that holds `value` at `indices` and 0 everywhere else. It makes
-    sense as what a sum adds up, entry by entry: the adjoint of `nb.lookup`. With lanes, the values
+    The table of the given sizes that holds `value` at `indices` and 0 everywhere else. Only a
+    sum uses it, which adds such tables entry by entry: the adjoint of `nb.lookup`. With lanes, the values
     of all lanes are added into the one entry. An index outside the sizes is undefined.
 
     Constraints:
@@ -231,12 +231,12 @@ def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments]> {
 }
 
 def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
-  let summary = "where light can fall: what decides which samples need not be computed";
+  let summary = "where light can fall, and so which samples need not be computed";
   let description = [{
-    What a kernel tells the runtime that runs it, so that this finds the blocks of pixels and the
-    orientations that can have light. `nb-cull` makes it of an image whose samples are zero unless
-    the fractional Miller index is near an integer; the runtime's side, with the proof, stands in
-    `docs/culling.md`. `numbers` and `tables` are those of `nb_reach_number` and `nb_reach_table` in
+    The numbers with which the runtime finds the blocks of pixels and the orientations that can have
+    light. `nb-cull` adds this op for an image whose samples are zero unless the fractional Miller
+    index is near an integer; `docs/culling.md` has the proof and says what the runtime does.
+    `numbers` and `tables` are those of `nb_reach_numbers` and `nb_reach_tables` in
     `nanobragg/KernelABI.h`, in their order. It computes nothing: a program means the same without
     it.
 

@@ -7,10 +7,10 @@ include "NBTypes.td"
 def NB_PartsOp : NB_PureOp<"parts"> {
   let summary = "the scalars and buffers that an argument is passed as";
   let description = [{
-    Takes an argument of a function apart: a vector into its 3 and a matrix into its 9 components, row by row;
-    a table into the memory of its scalars, the components of an entry next to each other; a grid into its
-    bounds, in the order of `nb_hkl_grid`, and the memory of its values; an image or a mask into the memory of
-    its pixels. `convert-nb-to-loops` and `convert-nb-to-arith` leave it at the function's entry, and
+    Takes an argument of a function apart. A vector becomes 3 and a matrix 9 scalars, row by row. A
+    table becomes the memory of its scalars, the components of an entry next to each other. A grid
+    becomes its bounds, in the order of `nb_hkl_grid`, and the memory of its values. An image or a
+    mask becomes the memory of its pixels. `convert-nb-to-loops` and `convert-nb-to-arith` leave it at the function's entry, and
     `nb-outline-kernel` replaces it by loads through the pointers that a kernel gets.
 
     Constraints:
@@ -32,9 +32,9 @@ def NB_PartsOp : NB_PureOp<"parts"> {
 def NB_StoredOp : NB_PureOp<"stored"> {
   let summary = "the value that a buffer holds";
   let description = [{
-    What a kernel returns lies in memory: an image, a sum over pixels, a table. `convert-nb-to-loops` leaves it
-    ahead of the function's return, and `nb-outline-kernel` takes the buffer for the place that the caller
-    gives.
+    What a kernel returns lies in memory: an image, a sum over pixels, a table. `convert-nb-to-loops`
+    puts this op ahead of the function's return. `nb-outline-kernel` replaces the buffer by the
+    memory that the caller gives.
 
     Constraints:
     * (C1) the buffer is a `memref<?xT>`, T being the type of the value's scalars

@@ -13,11 +13,11 @@ def NB_TabulatedFactorOp : NB_ExpandableOp<"tabulated_factor", [
     (two, of a table of two). Outside the table it is that of the table's edge. In electrons per
     molecule; `stol` and `nodes` in 1/m.
 
-    Several tables may stand one behind another: that meant here are the entries `first` to `last`,
-    both included, whole numbers. Their nodes ascend. `values` and `nodes` are lists: of their grids
-    only l counts, h and k are 0. It depends on nothing but its operands; nonBragg.c and
-    nanoBragg.cpp (simtbx, `add_background`) take the same four entries but begin their search where
-    that of the pixel before has ended.
+    `values` may hold several tables one after another. This op reads the entries from `first` to
+    `last`, both included, whole numbers. Their nodes ascend. `values` and `nodes` are lists: grids
+    in which h and k are 0. The result depends on the operands only. nonBragg.c and nanoBragg.cpp
+    (simtbx, `add_background`) take the same four entries, but begin the search where the search for
+    the pixel before has ended.
 
     A table has at most 65536 entries.
 
@@ -44,12 +44,12 @@ def NB_TablePositionOp : NB_ExpandableOp<"table_position", [
   let summary = "where between the entries of a table a number lies";
   let description = [{
     `i + (at - nodes[i]) / (nodes[i + 1] - nodes[i])` for the entry i at or below `at`: a whole number
-    at a node, and how far it is on the way to the next one in between. Continuous; outside the table it
-    is that of the table's edge.
+    at a node, a fraction between two nodes. It is continuous. Outside the table it is the position
+    of the table's edge.
 
-    The table are the entries `first` to `last` of the list `nodes`, both included, whole numbers, which
-    ascend; at most 65536. A table of one entry has the position `first` everywhere. Of the grid `nodes`
-    only l counts, h and k are 0.
+    The table is the entries from `first` to `last` of the list `nodes`, both included, whole
+    numbers. Nodes ascend; there are at most 65536. A table of one entry has the position `first`
+    everywhere. `nodes` is a list: a grid in which h and k are 0.
 
     Example:
     ```mlir

@@ -5,7 +5,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
-  let summary = "images, sums and tables to scf loops over memref";
+  let summary = "lower images, sums and tables to scf loops over memref";
   let description = [{
     `nb.image` becomes loops over panels, rows and (groups of) pixels that store into a memref,
     `nb.sum` and `nb.first` become loops with carried values, `nb.tabulate` becomes loops that fill
@@ -37,7 +37,7 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
 }
 
 def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
-  let summary = "physics and geometry to arithmetic";
+  let summary = "lower physics and geometry to arithmetic";
   let description = [{
     Lowers every geometry and diffraction op to arith, math and vector ops on scalars or lanes.
     Trigonometric functions and exponentials become polynomials (of the argument in half turns for
@@ -71,8 +71,8 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
     `NAME_finish`, which adds up the accumulators that the tiles were summed into, runs what stands
     behind the nest and writes the results, and `NAME_output_sizes`.
 
-    Entry points that it made stay as they are. A function without an image keeps its name; arguments of nb types become the scalars and
-    buffers that `convert-nb-to-arith` split them into (`nb.parts`).
+    Entry points that an earlier run made stay as they are. A function without an image keeps its
+    name; its arguments of nb types become the scalars and buffers of `nb.parts`.
 
     Example: `nb-opt --nb-outline-kernel kernel.mlir`
   }];
@@ -81,13 +81,13 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
 }
 
 def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "the pixels of a kernel's tile to threads of one gpu.launch";
+  let summary = "run the pixels of a kernel's tile as threads of one gpu.launch";
   let description = [{
     In each `NAME_run_tile` of `nb-outline-kernel`, the loops over panels, rows and pixels become one
     `gpu.launch` whose kernel is called `NAME`. Blocks have `threads` threads. The rows of the tile are
-    split into chunks of as many pixels, neighbours along the fast axis, so that neighbouring threads store to
-    neighbouring places; block b of B renders the chunks b, b + B, b + 2B, ..., so that any number
-    of blocks renders the tile. Whatever is summed for a pixel stays a loop of its thread. Threads
+    split into chunks of as many neighbouring pixels: neighbouring threads store to neighbouring
+    places. Block b of B renders the chunks b, b + B, b + 2B, ..., so that any number of blocks
+    renders the tile. Whatever is summed for a pixel stays a loop of its thread. Threads
     outside the region of interest store 0 and end, those beyond the row do nothing.
 
     The kernel takes the first five pointers of `run_tile`: arguments, workspace, tile, outputs,
@@ -117,7 +117,7 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
 }
 
 def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::ModuleOp"> {
-  let summary = "a gpu.launch to loops over its blocks and threads";
+  let summary = "run a gpu.launch as loops over its blocks and threads";
   let description = [{
     Runs a GPU's program on the CPU: the body of each `gpu.launch` stands in loops over all blocks
     and, within, all threads; `memref.atomic_rmw addf` becomes a load, an addition and a store. Threads must not
@@ -143,16 +143,16 @@ def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
 }
 
 def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
-  let summary = "what the threads of a warp add to one place to one addition";
+  let summary = "add what all threads of a warp add to one place in one addition";
   let description = [{
     In each `gpu.launch`, the `memref.atomic_rmw addf` of a block of ops become a sum over the 32
-    threads of a warp, in a fixed order, and one load, addition and store. They have to be run by
-    all threads of the warp alike, add to the same places for all of them, and to places that no other
-    warp adds to; then no atomic operation is needed and the result is the same every time. What is
-    marked `nb.scattered` goes to other places and stays an atomic addition of each thread.
+    threads of a warp, in a fixed order, and one load, addition and store. All threads of the warp
+    have to run them, at the same places, and no other warp may add to these places. Then no atomic
+    operation is needed, and the result is the same every time. What is marked `nb.scattered` goes
+    to other places and stays an atomic addition of each thread.
 
-    Up to 32 numbers are summed together: in each of five steps a thread passes on half of the
-    numbers that it has to a partner, takes the partner's part of the others, and adds; at the end each number is in
+    Up to 32 numbers are summed together, in five steps. In each a thread gives half of its numbers
+    to a partner, takes the partner's part of the other half, and adds. At the end each number is in
     one thread, which adds it to memory. Nine numbers take 12 exchanges instead of 45.
 
     Example: `nb-opt --nb-to-gpu --nb-sum-over-warps outlined.mlir`
@@ -162,16 +162,16 @@ def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
 }
 
 def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
-  let summary = "what the loops of a gpu.launch need is loaded where they need it";
+  let summary = "load values in the loops of a gpu.launch that use them";
   let description = [{
-    A thread has few registers, and a value that an outer loop needs occupies one while the inner loops
-    run. In each `gpu.launch`:
+    A thread has few registers, and a value that an outer loop needs occupies one while the inner
+    loops run. In each `gpu.launch`:
 
-    * What is made of constants and of what is loaded through the kernel's pointers (which is
-      never written) is loaded again in the body of each loop that uses it, ahead of the innermost loops,
-      which keep what they need. What comes after, ptxas too, may then choose. Lest it moves all of
-      that ahead of the outermost loop, over chunks of pixels, the addresses get the sign of the number of the
-      chunk added, which is 0.
+    * Values that come from constants and from loads through the kernel's pointers (whose memory is
+      never written) are loaded again in the body of each loop that uses them, ahead of the
+      innermost loops. Later passes, and ptxas, may move them. To keep them inside the outermost
+      loop, over chunks of pixels, the sign of the chunk's number, which is 0, is added to the
+      addresses.
     * Loops count in 32 bits.
 
     Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`
@@ -181,7 +181,7 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
 }
 
 def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "a GPU's kernel to the NVVM dialect, without a math library";
+  let summary = "lower a GPU's kernel to the NVVM dialect, without a math library";
   let description = [{
     As `convert-gpu-to-nvvm`, except that rounding and absolute values become instructions of the
     GPU and not calls of libdevice, which a kernel would have to be linked with. Quotients and square
@@ -204,7 +204,7 @@ def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
 }
 
 def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "a GPU's kernel to the ROCDL dialect, without a math library";
+  let summary = "lower a GPU's kernel to the ROCDL dialect, without a math library";
   let description = [{
     As `convert-gpu-to-rocdl`, with arithmetic and branches, and:
 
@@ -226,7 +226,7 @@ def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
 }
 
 def GPUToSPIRV : Pass<"nb-gpu-to-spirv", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "a GPU's kernel to the LLVM dialect, as LLVM makes OpenCL's SPIR-V of it";
+  let summary = "lower a GPU's kernel to the LLVM dialect, for OpenCL's SPIR-V";
   let description = [{
     As `convert-gpu-to-llvm-spv`, with arithmetic and branches, and:
 

@@ -7,8 +7,8 @@ include "mlir/Pass/PassBase.td"
 def EraseProbes : Pass<"nb-erase-probes"> {
   let summary = "erase nb.probe ops";
   let description = [{
-    Instrumentation is for the interpreter; a fused kernel carries none. A remark says how many
-    probes a function lost.
+    Only the interpreter looks at probes; a fused kernel has none. A remark says how many probes a
+    function lost.
 
     Example: `nb-opt --nb-erase-probes experiment.mlir`
   }];
@@ -21,7 +21,7 @@ def InsertProbes : Pass<"nb-insert-probes"> {
     that is a float scalar, an index, a condition or a vector. `ops` chooses by the op's name
     (`nb.lattice_factor`), `names` by the name of the result: both are lists of patterns in which `*`
     stands for any text. With both, an op must match one pattern of each; with neither, or with
-    `all`, every op is probed. Constants never are. A probe has the name of the value it records, or
+    `all`, every op is probed. Constants are never probed. A probe has the name of the value it records, or
     the op's name where the value has none; values that are probed already are left alone.
 
     A remark says how many probes a function got, another that a pattern matched nothing.
@@ -40,10 +40,10 @@ def InsertProbes : Pass<"nb-insert-probes"> {
 def FixCounts : Pass<"nb-fix-counts", "::mlir::ModuleOp"> {
   let summary = "compile counts in";
   let description = [{
-    Puts constants in the place of arguments, indices and f64, that `counts` gives by their names
-    (`nb.name`): loops of one step go, and the factor of a crystal of a known number of cells becomes a
-    polynomial. The arguments stay in the signature and have the count as `nb.fixed`, so that the
-    kernel refuses any other, and so does nb-differentiate that is to derive by one.
+    Replaces the arguments that `counts` names (by `nb.name`; an index or f64) by constants. Loops
+    of one step disappear, and the lattice factor for a known number of cells becomes a polynomial.
+    The arguments stay in the signature with the count as `nb.fixed`. The kernel then refuses any
+    other count, and nb-differentiate refuses to differentiate by such an argument.
 
     It is the first pass of what `nb-sim --print-pipeline` prints. A count that no function has is an
     error.
@@ -98,7 +98,7 @@ def FuseResponse : Pass<"nb-fuse-response"> {
 }
 
 def SplitResponse : Pass<"nb-split-response"> {
-  let summary = "leave point spread, and the stages after it, to who runs the program";
+  let summary = "leave point spread, and the stages after it, to the program's caller";
   let description = [{
     A kernel computes each pixel by itself, and a pixel of `nb.point_spread` needs others. The function
     returns the image that was to be spread instead, in its own precision; the op and the stages after
@@ -132,14 +132,14 @@ def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
 def HoistInvariants : Pass<"nb-hoist-invariants"> {
   let summary = "compute values outside the loops that they do not depend on";
   let description = [{
-    Finds for every pure op the loops that its value depends on, and moves it out of all others
-    around it: out of the image, to the pixel, or into an outer sum. Values that meet there and are
-    equal are computed once.
+    Finds for every pure op the loops that its value depends on, and moves the op out of all other
+    loops around it: out of the image, to the pixel, or into an outer sum. Equal values that meet
+    there are computed once.
 
-    Only whole ops move. Where a value depends on the panel or a sum's dimension but not on the
-    pixel, `nb-tabulate-invariants` makes a table of it; where it depends on the outer dimensions of
-    a sum, `nb-split-sums` makes a loop that it can move to; factors of what a sum adds leave it by
-    `nb-factor-sums`. Run this pass again after each of these two.
+    Only whole ops move; three passes do more. `nb-tabulate-invariants` makes a table of a value
+    that depends on the panel or a sum's dimension but not on the pixel. `nb-split-sums` makes a
+    loop for values that depend on the outer dimensions of a sum only. `nb-factor-sums` takes
+    factors out of a sum. Run this pass again after each of the last two.
 
     A remark counts what was moved; others name ops that stay because they are not pure.
 
@@ -155,7 +155,7 @@ def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
     on the place within the panel, is computed by an `nb.tabulate` ahead of the image and looked up
     inside: orientation matrices over phi and mosaic domains, incident beams over sources.
 
-    Values are tabulated only when that saves work: an op that is just a lookup or a conversion of
+    Values are tabulated only when that saves work: an op that is only a lookup or a conversion of
     an induction variable stays where it is, and so does a cheap combination of smaller tables. Run it
     after `nb-hoist-invariants`, which takes out of the image what needs no table. Remarks say what
     was tabulated over which dimensions, and what was not and why.
@@ -224,11 +224,11 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
     * `hvp`: forward over reverse. `@F_vjp_hvp` takes both and returns also the tangents of the
       gradients: Hessian times direction, `hvp.NAME`.
 
-    Reverse mode keeps no tape. A sum passes its adjoint on to every term unchanged, so the adjoint
-    of a sum is a sum over the same dimensions whose body computes the term once more and goes
-    straight on to the adjoints of what the term was made of; `nb-fuse` then makes one sweep of it and
-    the value. An image's adjoint is an image that adds up over its pixels, an entry's adjoint of a
-    table is an `nb.scatter` in the sum that looked it up.
+    Reverse mode keeps no tape. Every term of a sum has the adjoint of the sum. The adjoint of a sum
+    is therefore a sum over the same dimensions: its body computes the term once more, then the
+    adjoints of what the term was made of. `nb-fuse` makes one sweep of this sum and the value. The
+    adjoint of an image is an image that adds up over its pixels. The adjoint of a table's entry is
+    an `nb.scatter` in the sum that looked the entry up.
 
     Composite ops are first expanded into ops with derivative rules, where a parameter reaches them.
     An op without a rule is an error. Run it after `nb-remove-branches`; a hoisted program
@@ -243,10 +243,10 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
     Option<"function", "function", "std::string", "\"image\"", "the function to differentiate">,
     Option<"mode", "mode", "::nanobragg::Derivative::Mode", "::nanobragg::Derivative::Mode::VJP",
            "what to make of the function", [{::llvm::cl::values(
-             clEnumValN(::nanobragg::Derivative::Mode::Jacobian, "jacobian", "and images of it"),
-             clEnumValN(::nanobragg::Derivative::Mode::JVP, "jvp", "and tangents"),
-             clEnumValN(::nanobragg::Derivative::Mode::VJP, "vjp", "and the gradient of a loss"),
-             clEnumValN(::nanobragg::Derivative::Mode::HVP, "hvp", "and tangents of that"))}]>,
+             clEnumValN(::nanobragg::Derivative::Mode::Jacobian, "jacobian", "results and derivative images"),
+             clEnumValN(::nanobragg::Derivative::Mode::JVP, "jvp", "results and tangents"),
+             clEnumValN(::nanobragg::Derivative::Mode::VJP, "vjp", "results and the gradient of a loss"),
+             clEnumValN(::nanobragg::Derivative::Mode::HVP, "hvp", "those of vjp and tangents of the gradient"))}]>,
     ListOption<"parameters", "parameters", "std::string", "arguments to differentiate by">,
     Option<"directions", "directions", "unsigned", "1", "tangents at once (jvp, hvp)">,
     Option<"value", "value", "bool", "true", "return the function's own results too">
@@ -298,14 +298,14 @@ def SetPrecision : Pass<"nb-set-precision"> {
 def CloseAverages : Pass<"nb-close-averages"> {
   let summary = "take averages over distributions in closed form";
   let description = [{
-    Finds the sums over the dimension `draw`, whose bodies draw what is averaged from distributions
-    (`nb.deviate`), and takes the average itself in their place, times the number of draws. It
-    proves that the body is linear in the square of one Gaussian lattice factor, of an
-    `nb.miller_index`; differentiates that index by all that is averaged, at the middle of the
-    distributions, which leads to where the spot is brightest, and there; and averages the Gaussian
-    of what is linear there: normal distributions in closed form, the last uniform one by error functions, those
-    before it by Gauss-Legendre quadrature on the part that has light. Everything else is taken at
-    the middle. A sum over the dimension `reflection` adds up the reflections about the nearest,
+    Finds the sums over the dimension `draw`, whose bodies draw values from distributions
+    (`nb.deviate`), and replaces each by the average itself times the number of draws. First it
+    proves that the body is linear in the square of one Gaussian lattice factor of an
+    `nb.miller_index`. It differentiates that index by all averaged values, at the middle of the
+    distributions and where the spot is brightest, and takes it as linear in them there. It averages
+    the Gaussian of that: over normal distributions in closed form, over the last uniform one by
+    error functions, over the uniform ones before by Gauss-Legendre quadrature where there is light.
+    Everything else is taken at the middle. A sum over the dimension `reflection` adds up the reflections about the nearest,
     `nb.neighbour`. `docs/averages.md` has the formulas.
 
     The function's arguments named `average_node`, `average_weight`, `average_nodes`,
@@ -322,12 +322,12 @@ def CloseAverages : Pass<"nb-close-averages"> {
 def Cull : Pass<"nb-cull"> {
   let summary = "leave out the samples that have no light";
   let description = [{
-    Finds the images of functions with the attribute `nb.cull` whose samples are zero, or below a
-    tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near an integer; where
-    h comes from `nb.miller_index`, its fraction goes into a lattice factor or into `exp` of a
-    quadratic form, and all that the image adds up vanishes with these. It says so by an `nb.reach`
-    ahead of the image and marks the image and its sums `nb.lit`: their loops then run over what the
-    runtime finds to be lit. `docs/culling.md` has the bounds.
+    Looks at the images of functions with the attribute `nb.cull`. It finds those whose samples are
+    zero, or below a tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near
+    an integer: h comes from `nb.miller_index`, its fraction goes into a lattice factor or into
+    `exp` of a quadratic form, and every term of the image vanishes with these. It puts `nb.reach`
+    ahead of such an image and marks the image and its sums `nb.lit`: their loops then run over the
+    samples that the runtime finds to have light. `docs/culling.md` has the bounds.
 
     A remark says what is left out; where nothing is, another one why, at the op in the way,
     or at a function without the attribute `nb.cull`.
@@ -342,7 +342,7 @@ def Vectorize : Pass<"nb-vectorize"> {
   let description = [{
     Turns the scalars of an image's body that depend on the fast pixel index into lanes, `width`
     pixels at a time; what does not depend on it stays scalar and is spread where it meets lanes.
-    One width serves the whole kernel. Data-dependent control flow must be gone
+    The whole kernel has one width. Data-dependent control flow must be gone
     (`nb-remove-branches`): an `scf.if` on a pixel is an error.
 
     Example: `nb-opt --nb-vectorize=width=8 experiment.mlir`

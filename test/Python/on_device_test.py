@@ -198,7 +198,7 @@ class Array(unittest.TestCase):
         self.refused(r"the cotangent on a GPU has to have the shape \(31, 31\)", other.gradient, "cell", cotangent=array)
         self.refused("F on a GPU has to have the shape", sim.image, out="device", F=array)
         self.refused('out="device"', sim.image, F=array)
-        self.refused("out= wants an array", sim.image, out="gpu")
+        self.refused("out= needs an array", sim.image, out="gpu")
         self.refused("is no array in the memory of a GPU", sim.image, out="device", F=np.ones(3), error=TypeError)
         on_host = self.simulator(device="cpu")
         self.assertIsInstance(on_host.image(out="device"), np.ndarray)

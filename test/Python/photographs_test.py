@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -23,10 +24,16 @@ for needed in ("scipy", "msgpack"):
 from nanobragg.refine import _files, photographs
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
+from nanobragg.refine._blocks import Blocks
+from nanobragg.refine._crystal import rotation
+from nanobragg.refine._explain import Boxes, simulators
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
+from nanobragg.refine._lattices import STAGES, fit_stages
 from nanobragg.refine._noise import no_numbers
 from nanobragg.refine._photographs import Photograph, read_photograph
+from nanobragg.refine._response import Response, counted
+from nanobragg.refine._spot_fit import SpotFit
 from nanobragg.refine._spots import Spots, find_spots, usable_pixels
 from nanobragg.refine._stills import Stills
 
@@ -108,10 +115,10 @@ def write_model(path, wrong=0.0):
                              np.column_stack([hkl, F, np.ones(len(F))])))
 
 
-def simulated(misset=("17", "-41", "66"), seed=1):
-    """Photons of a still with background, and the simulator."""
+def simulated(misset=(17, -41, 66), seed=1, other=None):
+    """Photons of a still with background, and the simulator. other: misset of a second crystal, which has half the light."""
     sim = nb.Simulator.from_flags(
-        ["-cell", *map(str, CELL), *CRYSTAL, "-misset", *misset, "-lambda", "1", "-distance", str(DISTANCE + DEPTH),
+        ["-cell", *map(str, CELL), *CRYSTAL, "-misset", *map(str, misset), "-lambda", "1", "-distance", str(DISTANCE + DEPTH),
          "-detpixels", str(PIXELS), "-pixel", "0.172"])
     sim["beam_center_fast"], sim["beam_center_slow"] = np.array(CENTRE) * 0.172e-3
     sim.structure_factors = factors()
@@ -119,7 +126,10 @@ def simulated(misset=("17", "-41", "66"), seed=1):
     radius = np.hypot(fast - CENTRE[0], slow - CENTRE[1])
     background = 1 + 6 * np.exp(-((radius - 200) / 150)**2)
     background[330:360, :340] *= 0.02  # the beam stop's arm
-    return sim, np.random.default_rng(seed).poisson(sim.image() + background)
+    light = sim.image() + background
+    if other is not None:
+        light += 0.5 * simulated(other)[0].image()
+    return sim, np.random.default_rng(seed).poisson(light)
 
 
 def begun_nexus(file, image):
@@ -393,7 +403,7 @@ SLOW translation FAST 1 0 0 0 0 0
         images = [self.image] + [os.path.join(self.folder.name, f"still{seed}.cbf.bz2") for seed in (2, 3)]
         for seed, image in zip((2, 3), images[1:]):
             _, photons = simulated(seed=seed)
-            write_cbf(image, photons, DISTANCE, CENTRE)
+            write_cbf(image, photons[100:-100, 100:-100], DISTANCE, np.array(CENTRE) - 100)
         wrong, out = (os.path.join(self.folder.name, name) for name in ("wrong.mtz", "together"))
         write_model(wrong, 0.3)
         with contextlib.redirect_stdout(io.StringIO()):
@@ -410,6 +420,55 @@ SLOW translation FAST 1 0 0 0 0 0
         seen = (refined > 0) & (truth > 100)
         self.assertGreater(np.corrcoef(np.log(refined[seen]), np.log(truth[seen]))[0, 1], 0.97)
 
+    def test_two_crystals_on_one_image(self):
+        """Orientations and cells of both within their sigmas."""
+        missets = (17, -41, 66), (-52, 23, 8)
+        image, out = (os.path.join(self.folder.name, name) for name in ("two.cbf.bz2", "two"))
+        _, photons = simulated(missets[0], other=missets[1])
+        middle = 200  # pixels of it are left out on each side, for the sake of time
+        write_cbf(image, photons[middle:-middle, middle:-middle], DISTANCE, np.array(CENTRE) - middle)
+        alone, = photographs.index([image], self.model, workers=1, lattices=1, pixels=False)
+        still, = photographs.index([image], self.model, workers=1, sets=1, out=out)
+        result = still.explained
+        self.assertEqual((len(alone.lattices), len(still.lattices)), (1, 2))
+        self.assertGreater(still.indexed, 0.9 * still.spots)
+        self.assertLess(alone.indexed, 0.8 * still.spots)
+        self.assertLess(max(result.chi2, *result.chi2_of), 1.4)
+        self.assertLess(still.rms_px, 0.2)
+        sigma, scales = dict(zip(result.names, result.sigma)), {}
+        for k, lattice in enumerate(result.lattices):
+            for misset in missets:
+                x, y, z = (turn * np.pi / 180 for turn in np.diag(misset))
+                # To where the beam is along -z and fast pixels along x.
+                turned = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) @ rotation(z) @ rotation(y) @ rotation(x)
+                truth = turned @ np.diag(1 / np.array(CELL[:3]))
+                index = np.linalg.inv(truth) @ lattice.matrix
+                if np.abs(index - np.rint(index)).max() < 0.05:
+                    break
+            scales[misset] = lattice.scale
+            left, strain, right = np.linalg.svd(lattice.matrix @ np.linalg.inv(truth @ np.rint(index)))
+            turn = left @ right
+            for i, angle in enumerate((turn[2, 1], turn[0, 2], turn[1, 0])):
+                self.assertLess(abs(angle), 4 * sigma[f"lattice {k} set {k} orientation {i}"])
+            of_cell = np.linalg.norm([value for name, value in sigma.items() if name.startswith(f"lattice {k} strain")])
+            self.assertLess(np.abs(strain - 1).max(), 4e-3 * of_cell)
+        self.assertAlmostEqual(scales[missets[1]] / scales[missets[0]], 0.5, delta=0.03)
+        # One experiment for each, of one image; reflections are those of their own crystal.
+        for name, lattices in (("indexed", still.lattices), ("refined", result.lattices)):
+            listed = _files.read_experiments(os.path.join(out, f"{name}.expt"))
+            self.assertEqual([(e["crystal"], e["imageset"], e["detector"], e["beam"]) for e in listed["experiment"]], [(0, 0, 0, 0), (1, 0, 0, 0)])
+            table = _files.read_reflections(os.path.join(out, f"{name}.refl"))
+            for k, one in enumerate(still.lattices):
+                mine = table["id"] == k
+                if name == "indexed":
+                    self.assertEqual(mine.sum(), one.indexed.sum())
+                places, missing = predict(one.matrix, table["miller_index"][mine], one.detector)
+                off = np.linalg.norm(places - table["xyzcal.px"][mine, :2], axis=1)
+                self.assertLess(np.median(off), 0.3)
+        self.assertGreater(np.corrcoef(table["intensity.model"], table["intensity.sum.value"])[0, 1], 0.99)
+        with open(os.path.join(out, "lattices.csv")) as file:
+            self.assertEqual([int(row["spots"]) for row in csv.DictReader(file)], [one.indexed.sum() for one in still.lattices])
+
     def test_refuses(self):
         def says(*words):
             with contextlib.redirect_stderr(io.StringIO()) as said:
@@ -419,8 +478,11 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--margin=3"))
         self.assertIn("--gain is -2.0", says(self.image, f"--model={self.model}", "--gain=-2"))
         self.assertIn("no experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
-        self.assertIn("--test wants --shared", says(self.image, f"--model={self.model}", "--test=0"))
+        self.assertIn("--test needs --shared", says(self.image, f"--model={self.model}", "--test=0"))
+        self.assertIn("--lattices is 0", says(self.image, f"--model={self.model}", "--lattices=0"))
         self.assertIn("is no number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
+        self.assertIn("is no point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
+        self.assertIn("--psf=gauss:80 says its shape", says(self.image, f"--model={self.model}", "--restrain=psf=1"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
         self.assertIn("or images and --model", says(self.image))
         bare = os.path.join(self.folder.name, "bare.pdb")
@@ -460,6 +522,69 @@ class OfNoise(unittest.TestCase):
             background = Background(counts, np.ones(light.shape, bool), radii)
             self.assertAlmostEqual(background.calibration(counts), error, delta=0.003)
             self.assertAlmostEqual(background.chi2(counts, background.calibration(counts)), 1, delta=0.1)
+
+
+class OfResponse(unittest.TestCase):
+    def test_counts_and_their_derivatives(self):
+        light, background, own = np.array([0.0, 30.0, 9000.0, 40.0]), np.array([3.0, 0.5, 20.0, 1000.0]), np.array([1.0, 2.0, 0.7, 0.0])
+        at = lambda light, lost, gain: counted(light, background, own, lost, np.exp(gain))
+        np.testing.assert_allclose(at(light, 0.0, 0.0)[0], light)
+        # A paralysable counter with this background, twice the light of the model and a gain.
+        empty = 0.5 / 1.25  # of which as good as none is lost
+        self.assertAlmostEqual(at(light, 1e-4, np.log(1.25))[0][1] * 2, 1.25 * (60 + empty) * np.exp(-1e-4 * (60 + empty)) - 0.5, places=3)
+        for lost in (-1e-5, 0.0, 4e-5):
+            values, *slopes = at(light, lost, 0.2)
+            for slope, step in zip(slopes, ((1e-3, 0, 0), (0, 1e-9, 0), (0, 0, 1e-6))):
+                up, down = (at(light + sign * step[0], lost + sign * step[1], 0.2 + sign * step[2])[0] for sign in (1, -1))
+                np.testing.assert_allclose(slope, (up - down) / (2 * sum(step)), rtol=2e-5, atol=1e-3)
+
+    def test_lost_counts_want_the_exposure(self):
+        with self.assertRaisesRegex(ValueError, "do not say how long an exposure is"):
+            Response(dead_time=1e-7).check(0.0, False)
+        with self.assertRaisesRegex(ValueError, "do not say how long an exposure is"):
+            Response().check(0.0, True)
+        Response().check(0.0, False)
+        Response(dead_time=1e-7).check(0.02, True)
+
+    def test_point_spread_and_dead_time_come_back(self):
+        """With the intensity of each spot free, and one that is wrong by a factor of two."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "still.expt")
+            subprocess.run([sys.executable, "-m", "nanobragg.simulate", "-cell", *map(str, CELL), "-default_F", "1", "-N", "5", "-misset", "17", "-41",
+                            "66", "-lambda", "1", "-distance", str(DISTANCE), "-detpixels", "300", "-pixel", "0.172", f"--write-expt={path}",
+                            "-roi", "0", "1", "0", "1"], cwd=folder, check=True, capture_output=True)
+            sim, _ = simulators(path, 0.25, 0.05, 0.3, *Response(("gauss", 172.0)).flags(0.172))
+        sim.structure_factors = factors()
+        bright = sim.image()
+        rows = []
+        while len(rows) < 25:
+            slow, fast = np.unravel_index(bright.argmax(), bright.shape)
+            bright[max(slow - 15, 0):slow + 15, max(fast - 15, 0):fast + 15] = 0
+            rows.append((fast + 0.5, slow + 0.5))
+        flat = np.full(bright.shape, 3.0)
+        boxes = Boxes.around(np.array(rows), 7, flat, flat > 0, flat)
+        model = Blocks(sim, boxes, response=Response(("gauss", 172.0)), seconds=0.01)
+        truth, groups = np.zeros(model.size), np.array(model.groups())
+        truth[groups == "psf"], truth[groups == "dead_time"], truth[groups == "mosaicity"] = np.log(1.4), 0.3, 0.1
+        truth[model.names.index("set 0 scale 6")] = np.log(6000 / model.image(np.zeros(model.size)).max())
+        model.ratio = np.where(boxes.box == 3, 2.0, 1.0)
+        expected = boxes.background + model.ratio * model.image(truth)
+        free = np.isin(groups, ("psf", "dead_time", "mosaicity", "scale", "gain"))
+        rows = model.jacobian(truth, free)
+        for i in np.flatnonzero(free):
+            step = 1e-4 * np.eye(model.size)[i]
+            slope = (model.image(truth + step) - model.image(truth - step)) / 2e-4
+            np.testing.assert_allclose(rows[i], slope, atol=2e-3 * np.abs(slope).max(), err_msg=model.names[i])
+        data = np.random.default_rng(7).poisson(expected).astype(float)
+        free[groups == "gain"] = free[groups == "scale"] = False
+        fit = SpotFit(model, data, boxes.background, boxes.box, boxes.count)
+        start = np.where(groups == "scale", truth, 0.0)
+        model.ratio = 1.0
+        x, image = fit.run(start, free, start, np.full(model.size, np.inf), np.ones(model.size), 100.0, 12, enough=1e-6)
+        sigma = np.sqrt(np.diag(np.linalg.inv(fit.curvature)))
+        np.testing.assert_array_less(np.abs(x - truth)[free] / sigma, 4)
+        self.assertLess(sigma[np.isin(groups[free], ("psf", "dead_time"))].max(), 0.05)
+        self.assertLess(abs(fit.cost(x, image, start, np.full(model.size, np.inf)) / len(data) - 1), 0.1)
 
 
 class OfGeometry(unittest.TestCase):
@@ -521,7 +646,7 @@ class OfGeometry(unittest.TestCase):
             best.distance *= scale
             start = Fitted(turn @ np.linalg.inv(real_basis(cell)).T, best, ISOTROPIC)
             spots = Spots(at, np.ones(len(at)), np.ones(len(at)), np.zeros((len(at), 4)))
-            fitted = photographs._fit(start, spots, "tetragonal", photographs._STAGES)
+            fitted = fit_stages(start, spots, "tetragonal", STAGES)
             self.assertGreater(fitted.indexed.mean(), 0.98)
             self.assertLess(fitted.rms(fitted.indexed), 0.02)
             self.assertLess(abs(fitted.detector.distance - truth.distance), 0.01)
@@ -595,7 +720,7 @@ class OfThaumatin(unittest.TestCase):
         self.assertLess(still.explained.chi2_profiles, 2)
         self.assertLess(still.rms_px, 0.5)
         self.assertTrue(345.5 < still.distance_mm < 347)
-        self.assertGreater(still.explained.sets, 1)
+        self.assertGreater(still.explained.lattices[0].sets, 1)
 
     def test_stills_are_indexed(self):
         names = [os.path.join(REAL, "thaumatin", f"thau_3_2_{n:04}.cbf.bz2") for n in (1, 5, 13, 17)]

@@ -440,7 +440,7 @@ class Refined(unittest.TestCase):
                        "--shared=structure_factors", "--rounds=1", "--steps=2", f"--out={self.folder}/by-command", "--", *self.data.flags])
         self.assertEqual(rc, 0)
         self.assertIn("5 of 5 shots refined together", said.getvalue())
-        for words, sentence in ((["--anomalous"], "--anomalous wants --shared"),
+        for words, sentence in ((["--anomalous"], "--anomalous needs --shared"),
                                 (["--shared=panels", "--workers=2"], "--workers has no effect with --shared")):
             said = io.StringIO()
             with contextlib.redirect_stderr(said):

@@ -566,6 +566,15 @@ class Shots(unittest.TestCase):
                 self.assertEqual(main(words), 1)
             self.assertIn(sentence, said.getvalue())
 
+    def test_flags_are_not_shortened(self):
+        from nanobragg.refine.__main__ import main
+        for word, closest in (("--param=cell", "--parameters"), ("--syst", "--system"), ("--shares", "--shared")):
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as refused:
+                main(["a.expt", "a.refl", word])
+            self.assertEqual(refused.exception.code, 2)
+            self.assertIn(f"unknown flag '{word.partition('=')[0]}'; the closest is '{closest}'", said.getvalue())
+
 
 FOUR = [{"offset_mm": [x, y, z], "fast": fast, "slow": [0, 1, 0], "pixels": size}
         for x, y, z, fast, size in ((0, 0, 0, [1, 0, 0], [180, 190]), (34.5, 0, 0, [1, 0, 0], [190, 190]),

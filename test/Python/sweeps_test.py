@@ -83,6 +83,10 @@ class OfASimulatedSweep(unittest.TestCase):
         self.assertLess(_degrees(matrix @ np.linalg.inv(_crystal(self.truth))), 0.015)
         table = _files.read_reflections(os.path.join(out, "refined.refl"))
         self.assertEqual(set(table["id"]), {0})
+        data, model, variance = (table[f"intensity.foreground.{name}"] for name in ("value", "model", "variance"))
+        pull = (data - model) / np.sqrt(variance)
+        self.assertLess(np.sqrt((pull**2).mean()), 1.3)
+        self.assertGreater((data > 10 * np.sqrt(variance)).sum(), 20)
 
     def _started(self, name, change):
         """Path of the true list as ``change`` makes it."""
@@ -206,6 +210,9 @@ class OfCysteine(unittest.TestCase):
         self.assertLess(sweep.rms_px, 0.3)
         self.assertLess(abs(sweep.sums - 1), 0.02)
         self.assertLess(sweep.sums_apart, 0.03)
+        # Whatever the model's shapes are, the photons of the same pixels are the table's.
+        self.assertLess(abs(sweep.sums_data - 1), 0.01)
+        self.assertEqual(sweep.sums_data_far, 0)
 
     def test_what_dials_sums_is_known(self):
         """As many pixels as the table says that it has summed, of reflections above 10 sigmas."""

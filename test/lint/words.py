@@ -1,31 +1,42 @@
 #!/usr/bin/env python3
-"""Finds sentences in the pages that are hard to read.
+"""Finds sentences that are hard to read.
 
     words.py ROOT
 
-Three kinds: code that acts like a person, the project's diary, and sentences of more than LONGEST
-words. Tables, code and generated pages are not read. Exit status 1 with a line for each."""
+Four kinds: code that acts like a person, the project's diary, clutter, and sentences of more than
+LONGEST words. It reads the pages, also generated ones (descriptions of ops and passes, help texts),
+the comments of installed headers, and the docstrings of the Python package. Tables and code are
+left out. Exit status 1 with a line for each."""
 
+import ast
 import os
 import re
 import sys
 
-from format import GENERATED, files
+from format import files
 
 LONGEST = 48
 # Pages may tell how something was measured, so dates and machines are allowed.
 WORDS = {
-    r"(the|a|our|its) (code|compiler|kernel|pass|program|library|tool|parser|test|runtime|cache)"
-    r" (wants|hates|likes|loves|thinks|believes|hopes|refuses to be|is happy|is afraid|is proud|dreams)":
+    r"\b(code|compiler|kernels?|pass(es)?|programs?|library|tools?|parser|tests?|runtime|cache|op|interpreter|server"
+    r"|process|nb-[a-z]+)`? (wants?|hates?|likes|loves?|thinks?|believes?|hopes?|knows?|sees?|cares?|wish(es)?|prefers?"
+    r"|trusts?|remembers?|forgets?|complains?|worries|notices?|understands?|dies?|dreams?|is (happy|afraid|proud)"
+    r"|refuses to be)\b":
         "code is no person; say what it does",
     r"\b(we|I) (first|then|finally|later|eventually) (tried|thought|found|decided|noticed|wrote)\b":
         "a diary; say what holds now",
-    r"\b(yesterday|last (week|night|month|session)|this (morning|session|week)|last evening)\b":
-        "a diary; give the date or leave it out",
-    r"\b(turned out to be|as luck would have it|needless to say|of course|obviously|simply put)\b":
+    r"\b(yesterday|last (week|night|month|session)|this (morning|session|week)|last evening|until now|at the moment"
+    r"|nowadays|currently|used to be|in the meantime)\b":
+        "a diary; say what holds now, or give the date",
+    r"\b(turned out to be|as luck would have it|needless to say|of course|obviously|simply put|basically|actually"
+    r"|it (is|was|should be|can be) (noted|seen|assumed|expected|known|found|observed|recommended) that)\b":
         "leave it out",
-    r"\b(utili[sz]e|leverage|in order to|due to the fact that|with regard to|aforementioned)\b":
+    r"\b(utili[sz]e|leverage|in order to|due to the fact that|with regard to|aforementioned|make(s)? use of"
+    r"|(is|are) able to|in terms of|prior to|subsequently|functionality|facilitate|whilst|thereof|thereby|hence|thus)\b":
         "use the short word",
+    r"\b(under the hood|out of the box|boilerplate|footgun|gotcha|seamless(ly)?|blazing(ly)?|state[- ]of[- ]the[- ]art"
+    r"|battle-tested|bleeding edge|low-hanging|rabbit hole)\b":
+        "jargon; say what is meant",
 }
 CODE = re.compile(r"^\s*(```|~~~)")
 
@@ -62,18 +73,34 @@ def complaints(text):
                 yield number, f"'{found[0]}': {why}"
 
 
+def prose(path, text):
+    """What is read of a file, line by line."""
+    lines = text.split("\n")
+    if path.endswith(".h"):
+        comments = (re.match(r"\s*(?://+<?|/?\*+) ?(.*?)(?:\*/)?$", line) for line in lines)
+        return "\n".join(found[1] if found else "" for found in comments)
+    if path.endswith(".py"):
+        kept = [""] * len(lines)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+                begin, end = node.body[0].lineno - 1, node.body[0].end_lineno
+                kept[begin:end] = (line.strip().strip('"') for line in lines[begin:end])
+        return "\n".join(kept)
+    return text
+
+
 def main():
-    root, wrong, pages = sys.argv[1], 0, 0
-    for path in files(root, (".md",)):
-        if path.startswith(GENERATED):
+    root, wrong, read = sys.argv[1], 0, 0
+    for path in files(root, (".md", ".h", ".py")):
+        if not path.endswith(".md") and not path.startswith(("runtime/include", "runtime/python")):
             continue
-        pages += 1
+        read += 1
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            for number, complaint in complaints(file.read()):
+            for number, complaint in complaints(prose(path, file.read())):
                 print(f"{path}:{number}: {complaint}")
                 wrong += 1
-    print(f"{pages} pages, {wrong} complaints")
-    return 1 if wrong or not pages else 0
+    print(f"{read} files, {wrong} complaints")
+    return 1 if wrong or not read else 0
 
 
 if __name__ == "__main__":

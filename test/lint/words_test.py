@@ -8,7 +8,8 @@ import words
 LONG = "A word " + "and another " * 24 + "end."
 BAD = ("The compiler wants a table.", "We first tried a table.", "That is obviously right.",
        "The cost was measured last night.", "It is there in order to be read.", LONG,
-       f"* {LONG}", f"Short.\n{LONG}", "The kernel is\nhappy with a table.")
+       "`nb-sim` knows the flag.", "Passes see a table.", "It used to be a table.", "Thus it is there.",
+       "It should be noted that it is there.", "It works out of the box.", f"* {LONG}", f"Short.\n{LONG}", "The kernel is\nhappy with a table.")
 GOOD = ("The compiler makes a table.", "It took 3 ms on 2026-11-20.", f"```sh\n{LONG}\n```",
         f"| {LONG} |", "    " + LONG, f"# {LONG}", "One. " * 60, "* a list\n" * 60)
 
@@ -23,6 +24,16 @@ class Words(unittest.TestCase):
         for text in GOOD:
             with self.subTest(text):
                 self.assertEqual(list(words.complaints(text)), [])
+
+    def test_comments_and_docstrings(self):
+        bad = "The compiler wants a table."
+        for path, text in (("a.h", f"int a; // {bad}\n/// {bad}\n"), ("a.h", f"/* {bad} */"),
+                           ("a.py", f'def f():\n    """{bad}"""\n'), ("a.py", f'"""A table.\n\n{bad}"""\n')):
+            with self.subTest(text):
+                self.assertTrue(list(words.complaints(words.prose(path, text))))
+        for path, text in (("a.h", f'puts("{bad}");'), ("a.py", f'f("""{bad}""")')):
+            with self.subTest(text):
+                self.assertEqual(list(words.complaints(words.prose(path, text))), [])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """commands_test.py NB_SIM: what pages show, as far as it can be checked without running it. Every flag of every nb-sim command
 is one that the program has, every block of Python is Python, and every file of the repository that a command names exists.
 
-docs/index.md says which pages' commands are run as well, and by which tests."""
+docs/trust.md says which pages' commands are run as well, and by which tests."""
 
 import ast
 import pathlib

@@ -272,6 +272,7 @@ void choosePreset(const CLI::App &app, Arguments &a) {
 
 int main(int argc, char **argv) {
   CLI::App app(description, "nb-bench");
+  addVersion(app);
   app.footer(footer);
   app.get_formatter()->column_width(28);
   Arguments arguments;

@@ -57,6 +57,7 @@ int verify(const std::vector<CachedKernel> &kernels, const CacheOptions &here, b
 
 int main(int argc, char **argv) {
   CLI::App app("Looks after the compiled kernels that nb-sim keeps.", "nb-cache");
+  addVersion(app);
   app.footer("Environment:\n"
              "  NB_CACHE_DIR   the folder (default: nanobragg in XDG_CACHE_HOME or ~/.cache)\n"
              "  NB_CACHE_SIZE  the bytes to keep at most, as 256M, which is the default\n"

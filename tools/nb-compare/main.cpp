@@ -111,6 +111,7 @@ int run(const Arguments &a) {
 
 int main(int argc, char **argv) {
   CLI::App app("Compares two images, pixel by pixel and peak by peak.", "nb-compare");
+  addVersion(app);
   Arguments arguments;
   declare(app, arguments);
   try {

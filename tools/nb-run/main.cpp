@@ -225,6 +225,7 @@ int run(const Command &command) {
 int main(int argc, char **argv) {
   CLI::App app("Runs a function of an nb program, compiled or in the reference interpreter.",
                "nb-run");
+  nanobragg::addVersion(app);
   Command command;
   declare(app, command);
   try {

@@ -1,48 +1,76 @@
-"""Pulls of a fit to a photograph: copies of it, with photons and intensities drawn anew, are fitted from where the
-photograph's fit ended: python pulls.py IMAGE MODEL COPIES
+"""Pulls of a fit to a photograph or a sweep: copies of it, with photons drawn anew (and intensities, of a photograph), are
+fitted from where its fit ended: python pulls.py IMAGE MODEL COPIES, or python pulls.py LIST.expt TABLE.refl COPIES SYSTEM
 """
 
 import sys
 import time
 
 import numpy
-from nanobragg.refine import photographs
+from nanobragg.refine import _files, photographs
 from nanobragg.refine._explain import _DETECTOR, Fit
+from nanobragg.refine._scans import Scan, with_boxes
 from nanobragg.refine.photographs import Model, _exposures, _simulators, boxes_of
+from nanobragg.refine.sweeps import Sweep, begin_fit
 
-image, path, copies = sys.argv[1], sys.argv[2], int(sys.argv[3])
-DOUBT = 0.25  # part of an intensity by which the fit lets it differ
-still, = photographs.index([image], path, workers=1, sets=1)
-model = Model.read(path, 0.97 / still.fitted.detector.finest(still.shape), still.photograph.wavelength)
-truth = still.explained
+DOUBT = 0.25  # part of an intensity by which the fit of a photograph lets it differ
 
 
-class Copy(Fit):
-    """Restraints are about the truth: they pull nowhere."""
+def restrained(fit, about, sigma):
+    """The fit with restraints about these numbers."""
+    reach = fit.known()[2]
+    fit.known = lambda: (about, sigma, reach)
+    return fit
 
-    def known(self):
-        about, sigma, reach = super().known()
-        return truth.x, sigma, reach
+
+def of_photograph(image, path):
+    """A function: the fit of a copy, of random numbers, before its last run; how that runs."""
+    still, = photographs.index([image], path, workers=1, sets=1)
+    model = Model.read(path, 0.97 / still.fitted.detector.finest(still.shape), still.photograph.wavelength)
+    truth, sims, boxes = still.explained, _simulators(still, model), boxes_of(still)
+
+    def copy(random):
+        d = numpy.maximum(1 + DOUBT * random.normal(size=len(boxes.hkl)), 0)
+        boxes.data = random.poisson(boxes.background + d[boxes.reflection] * truth.image).astype(float)
+        fit = Fit(sims, boxes, still.found.light[still.explained_spots], model.system, begin=truth, sets=1,
+                  exposures=_exposures(still.fitted.detector))
+        return restrained(fit, truth.x, fit.known()[1])
+
+    return copy, (DOUBT, 8, *_DETECTOR), 1e-5
 
 
-sims = _simulators(still, model)
-boxes = boxes_of(still)
-expected, background = truth.image, boxes.background
+def of_sweep(path, table, system):
+    """The same; each reflection has the intensity that was found. Restraints are drawn anew, too."""
+    listed, table = _files.read_experiments(path), _files.read_reflections(table)
+    scan = Scan(listed, 0, path).only_present()
+    fit, *_ = begin_fit(Sweep(0), scan, listed, with_boxes(table, scan), system)
+    fit.positions_and_rocking()
+    print(f"{fit.model.sets} sets, chi-square {fit.misfit:.3f} per pixel that is fitted", flush=True)
+    expected, truth = fit.used.background + fit.fit.own * fit.image, fit.x
+    # Where intensities are free pixels say nothing of the scale that sets have in common.
+    sigma = numpy.where(numpy.array(fit.model.groups()) == "scale", 1.0, fit.known()[1])
+
+    def copy(random):
+        fit.used.data = random.poisson(expected).astype(float)
+        fit.fit, fit.x = fit._problem(fit.model), truth.copy()
+        return restrained(fit, truth + numpy.where(numpy.isfinite(sigma), sigma, 0) * random.normal(size=len(truth)), sigma)
+
+    return copy, (100.0, 8, "B"), 3e-7
+
+
+copies = int(sys.argv[3])
+copy, how, enough = of_sweep(*sys.argv[1:3], sys.argv[4]) if len(sys.argv) > 4 else of_photograph(*sys.argv[1:3])
 pulls, begin = [], time.time()
 for seed in range(copies):
-    random = numpy.random.default_rng(seed)
-    d = numpy.maximum(1 + DOUBT * random.normal(size=len(boxes.hkl)), 0)
-    boxes.data = random.poisson(background + d[boxes.reflection] * expected).astype(float)
-    fit = Copy(sims, boxes, still.found.light[still.explained_spots], model.system, begin=truth, sets=1,
-               exposures=_exposures(still.fitted.detector))
-    fit.run(DOUBT, 8, *_DETECTOR, enough=1e-5)
-    free = fit.free(*_DETECTOR)
+    fit = copy(numpy.random.default_rng(seed))
+    truth = fit.x.copy()
+    fit.run(*how, enough=enough)
+    free = fit.free(*how[2:])
     sigma = numpy.sqrt(numpy.diag(numpy.linalg.inv(fit.fit.curvature)))
     prior = fit.known()[1][free]
-    pulls.append((fit.x - truth.x)[free] / sigma)
-    names = numpy.array(fit.model.names)[free]
+    pulls.append((fit.x - truth)[free] / sigma)
     table = numpy.array(pulls)
-    print(seed, f"{time.time() - begin:.0f} s, rms of all", numpy.sqrt((table**2).mean()).round(3), flush=True)
+    print(seed, f"{time.time() - begin:.0f} s, chi-square {fit.cost / len(fit.used.data):.3f}, rms of all",
+          numpy.sqrt((table**2).mean()).round(3), flush=True)
     if seed in (7, copies - 1):
-        for name, p, s, q in zip(names, table.T, sigma, prior):
+        for name, p, s, q in zip(numpy.array(fit.model.names)[free], table.T, sigma, prior):
             print(f"{name:28} mean {p.mean():6.2f} std {p.std(ddof=1):5.2f} sigma {s:.3g} restraint {q:.3g}", flush=True)

@@ -259,7 +259,7 @@ LogicalResult refuseResponse(FunctionOpInterface function) {
     return failure();
   result = function.walk([](NeighbourResponse spread) {
     spread.emitError("point spread cannot be converted, since a kernel computes each pixel by "
-                     "itself: nb-split-response leaves it to who runs the program");
+                     "itself: nb-split-response leaves it to the caller");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

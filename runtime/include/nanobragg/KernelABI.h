@@ -267,8 +267,8 @@ typedef struct nb_kernel_descriptor {
   /* What runs on a GPU in place of run_tile; NULL: a kernel of the processor. */
   const nb_device_kernel *device;
 
-  /* Where prepare has written by what light is found. NULL: the kernel computes all samples and
-   * wants no nb_lit. */
+  /* Says where prepare has written the numbers that find light. NULL: the kernel computes all
+   * samples and takes no nb_lit. */
   void (*reach)(const void *const *arguments, nb_reach_tables *tables);
 } nb_kernel_descriptor;
 

@@ -10,13 +10,13 @@
 
 namespace nanobragg {
 
-/// A loss that is a sum over pixels, of which each contributes what its own photons decide:
-///   linear       w I
-///   chi-square   ((I - data) / sigma)^2
-///   poisson      m - n log m + log n!               of n photons, m expected
-///   gaussian     (log(2 pi V) + (n - m)^2 / V) / 2   with V = m + R^2, R the read-out noise
-/// The last two are minus the logarithm of the likelihood; in them m = (I + background) / gain and
-/// n = data / gain, R is divided by the gain, too: gain in ADU per photon, 1 for images of photons.
+/// A loss is a sum over pixels. Each contributes a number that its own photons determine:
+///   linear:       w I.
+///   chi-square:   ((I - data) / sigma)^2.
+///   poisson:      m - n log m + log n!, of n photons, m expected.
+///   gaussian:     (log(2 pi V) + (n - m)^2 / V) / 2, with V = m + R^2, R the read-out noise.
+/// The last two are minus the logarithm of the likelihood. In them m = (I + background) / gain,
+/// n = data / gain, and R is divided by the gain, too: in ADU per photon, 1 for images of photons.
 /// Pixels that are not rendered, or are left out by the mask, contribute nothing. All arrays are
 /// [panel][slow][fast].
 class NB_CPP_API Loss {

@@ -1,7 +1,7 @@
 // Images and their derivatives.
 //
-// The one way to everything that is computed: nb-sim, nb-gradcheck and nb-bench go through it, and
-// so do programs that simulate or fit:
+// Everything is computed through this class: by nb-sim, nb-gradcheck and nb-bench, and by programs
+// that simulate or fit:
 //
 //   auto simulator = Simulator::fromFlags({"-hkl", "P1.hkl", "-cell", "100", ...});
 //   simulator.set("cell_a", 101e-10);                        // SI units; nothing is compiled again
@@ -11,20 +11,20 @@
 // Numbers and derivatives are in SI units (m, rad, 1/m, photons/m^2, electrons), images are f64
 // photons per pixel, times the gain where there is one, [panel][slow][fast]. Parameters and groups
 // of them have the names that nb-sim --list-parameters prints. Each kind of derivative needs a
-// program of its own, which is made when it is first asked for and shared by all simulators of the
-// process. Gradients are bitwise the same for any number of threads. What runs the programs (kernel
-// or interpreter, GPU or processor, and what takes over when that cannot) SimulatorOptions says.
+// program of its own, which is made at its first use and shared by all simulators of the process.
+// Gradients are bitwise the same for any number of threads. SimulatorOptions says what runs the
+// programs: kernel or interpreter, GPU or processor, and what takes over when that cannot.
 //
 // The Python module (runtime/python) is a thin layer over this class, as the C interface is over
 // its parts (runtime/capi).
 //
-// Who needs some pixels and not all (a refinement does) lists them in SimulatorOptions::pixels:
+// A program that needs only some pixels (a refinement) lists them in SimulatorOptions::pixels:
 // image, derivatives and losses are then of those pixels alone.
 //
-// Rooms for what will come: a batch of shots is a loop over set() and render() here, or one
-// function beside render() that takes all of them at once; what the detector makes of the photons
-// (point spread, noise) is part of the program, a stage after its image
+// Several shots are a loop over set() and render(). What the detector does with the photons (point
+// spread, noise) is part of the program, a stage after its image
 // (docs/rationale/detector-response.md).
+//
 //
 // Whatever goes wrong is an exception: std::invalid_argument for names and sizes,
 // std::runtime_error when a program cannot be made or run.
@@ -93,13 +93,13 @@ class NB_CPP_API Simulator {
 public:
   /// Keeps a copy of the experiment.
   explicit Simulator(const Experiment &experiment, const SimulatorOptions &options = {});
-  /// The experiment that nb-sim would simulate with these flags (without the program's name), and
-  /// as it would: what `options` leave as it is by default, the flags decide.
+  /// The experiment that nb-sim would simulate with these flags (without the program's name). The
+  /// flags also set those `options` that have their default values.
   static Simulator fromFlags(const std::vector<std::string> &flags,
                              const SimulatorOptions &options = {});
-  /// One of an experiment that has a list of pixels already, as another simulator had it:
-  /// experiment() and listed() of that one, whose options these are. Throws std::invalid_argument
-  /// where they do not belong together.
+  /// A simulator of an experiment whose pixels are listed already: `experiment`, `listed` and
+  /// `options` are those of another simulator. Throws std::invalid_argument where they do not
+  /// belong together.
   static Simulator ofListed(const Experiment &experiment, const ListedPixels &listed,
                             const SimulatorOptions &options);
   Simulator(Simulator &&) noexcept;
@@ -112,9 +112,9 @@ public:
   /// cancelled throws Cancelled. `run` is copied, what it points to must outlive the runs.
   void setRunOptions(const RunOptions &run);
 
-  /// What has been decided so far: see prepare().
+  /// The engine that has been chosen; prepare() makes the choice final.
   Engine engine() const;
-  /// Why the interpreter had to take over from a kernel that could not be compiled.
+  /// Why the interpreter runs: the reason for which no kernel could be compiled.
   const std::optional<std::string> &fallbackReason() const;
   /// Why the processor does something though there is a GPU, when the GPU is not insisted on.
   const std::optional<std::string> &deviceFallbackReason() const;

@@ -10,8 +10,8 @@
  *
  * Ownership: what is handed in is copied before the function returns and never modified; what a
  * simulator hands out lives as long as the simulator. The image belongs to the caller and is the
- * only memory that a run writes, so a simulator can be run again with some numbers changed, as
- * often as one likes: nothing is compiled again.
+ * only memory that a run writes. A simulator can be run again with other numbers as often as you
+ * like: nothing is compiled again.
  *
  * Threads: any function may be called from any thread. Calls for one simulator wait for each other
  * (nb_cancel excepted), those for different simulators do not. */
@@ -37,7 +37,7 @@ typedef enum nb_status {
   NB_OK = 0,
   NB_CANCELLED = 1,    /* the image is incomplete */
   NB_BAD_ARGUMENT = 2, /* an unknown name, a wrong kind, an impossible number or shape */
-  NB_BAD_KERNEL = 3,   /* it cannot be read, is none, of another version or for another processor */
+  NB_BAD_KERNEL = 3,   /* unreadable, no kernel, of another version or for another processor */
   NB_FAILED = 4        /* out of memory, no compiler, an input file that cannot be read */
 } nb_status;
 
@@ -65,10 +65,10 @@ NB_API nb_status nb_simulator_compile(const char *variant, nb_simulator **simula
 NB_API nb_status nb_simulator_compile_for(const char *variant, const char *device,
                                           nb_simulator **simulator);
 
-/* The simulator that nb-sim would run with these flags (without the program's name), and as it
- * would
- * (--device, --precision, --threads, --no-fuse, --kernel): all parameters are set. Output flags are
- * ignored; flags that ask for something else than an image are refused. */
+/* The simulator that nb-sim would run with these flags (without the program's name). --device,
+ * --precision, --threads, --no-fuse and --kernel count, too. All parameters are set.
+ * Flags of output are ignored.
+ * Flags that ask for something else than an image are refused. */
 NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
                                          nb_simulator **simulator);
 

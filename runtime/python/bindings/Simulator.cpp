@@ -41,13 +41,13 @@ nb::object image(PythonSimulator &self, const std::string &dtype, nb::object out
     Writable given;
     if (!nb::try_cast(out, given, false))
       throw std::invalid_argument(
-          "out= wants an array of " + std::string(sizeof(Pixel) == 8 ? "float64" : "float32") +
+          "out= needs an array of " + std::string(sizeof(Pixel) == 8 ? "float64" : "float32") +
           ", one element after another, that may be written, in this machine's memory");
     bool same = given.ndim() == shape.size();
     for (std::size_t i = 0; same && i != shape.size(); ++i)
       same = given.shape(i) == shape[i];
     if (!same)
-      throw std::invalid_argument("out= wants an array of the shape " + shapeText(shape));
+      throw std::invalid_argument("out= needs an array of the shape " + shapeText(shape));
     render(pixel, given);
     return out;
   };

@@ -30,10 +30,10 @@ def pixel_rows(pixels):
     """Panel, slow, fast of each pixel, (pixels, 3), from that or from slow, fast, (pixels, 2)."""
     array = numpy.asarray(pixels)
     if array.ndim != 2 or array.shape[1] not in (2, 3) or len(array) == 0:
-        raise ValueError("pixels= wants an array (pixels, 3) of panel, slow and fast, or (pixels, 2) of slow and fast, "
+        raise ValueError("pixels= needs an array (pixels, 3) of panel, slow and fast, or (pixels, 2) of slow and fast, "
                          f"and is given one of the shape {array.shape}")
     if array.dtype.kind not in "iu":
-        raise TypeError(f"pixels= wants whole numbers, and is given {array.dtype}")
+        raise TypeError(f"pixels= needs whole numbers, and is given {array.dtype}")
     rows = numpy.zeros((len(array), 3), dtype=numpy.int64)
     rows[:, 3 - array.shape[1]:] = array
     return rows

@@ -65,7 +65,7 @@ def _whole(value, name, lowest):
     except (TypeError, ValueError, OverflowError):
         whole = None
     if whole is None or whole != value or whole < lowest:
-        raise ValueError(f"{name} wants a whole number of at least {lowest}, not {value!r}")
+        raise ValueError(f"{name} needs a whole number of at least {lowest}, not {value!r}")
     return whole
 
 
@@ -73,10 +73,10 @@ def _list(value, counts, name, kind):
     """So many numbers; one may stand alone."""
     wanted = " or ".join(map(str, counts)) + (" whole" if kind == "whole" else "") + (" number" if list(counts) == [1] else " numbers")
     if isinstance(value, str) or (1 not in counts and not hasattr(value, "__iter__")):
-        raise ValueError(f"{name} wants {wanted}, not {value!r}")
+        raise ValueError(f"{name} needs {wanted}, not {value!r}")
     values = list(value) if hasattr(value, "__iter__") else [value]
     if len(values) not in counts:
-        raise ValueError(f"{name} wants {wanted} and is given {len(values)}")
+        raise ValueError(f"{name} needs {wanted} and is given {len(values)}")
     return values
 
 

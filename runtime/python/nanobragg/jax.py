@@ -27,9 +27,9 @@ def image(sim, **parameters):
     """
     names = tuple(parameters)
     if not names:
-        raise ValueError("image() wants at least one array by a parameter's name, as cell_a=a; sim.image() takes none")
+        raise ValueError("image() needs at least one array by a parameter's name, as cell_a=a; sim.image() takes none")
     if not isinstance(sim, Simulator):
-        raise TypeError(f"image() wants a nanobragg.Simulator, not {type(sim).__name__}")
+        raise TypeError(f"image() needs a nanobragg.Simulator, not {type(sim).__name__}")
     parts, members = [], []
     for name, (stands_for, shape) in zip(names, _snapshots.describe(sim, names)):
         array = jnp.asarray(parameters[name])

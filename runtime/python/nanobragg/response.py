@@ -75,7 +75,7 @@ def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_s
     how["overload"] = None if overload is None else _number("overload", overload, 1, 65535 if bits == 16 else 2147483647)
     if psf is not None:
         if psf_width is None:
-            raise ValueError("psf= wants psf_width=, the full width at half maximum in pixels")
+            raise ValueError("psf= needs psf_width=, the full width at half maximum in pixels")
         how["psf"], how["psf_width"], how["psf_radius"] = _spread(psf, psf_width, psf_radius)
         if order == "noisify":
             raise ValueError("order='noisify' has no psf= here; nb-sim -compat noisify has it")

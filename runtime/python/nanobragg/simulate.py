@@ -126,8 +126,8 @@ def launched():
 
 
 def world():
-    """MPI.COMM_WORLD of mpi4py. RuntimeError where its MPI is not that of the launcher, and each process sees itself
-    alone; ImportError without mpi4py."""
+    """MPI.COMM_WORLD of mpi4py. RuntimeError where its MPI is not that of the launcher: each process would be the
+    only one; ImportError without mpi4py."""
     from mpi4py import MPI
     name, size = launched(), MPI.COMM_WORLD.Get_size()
     if name and size != int(os.environ[name]):

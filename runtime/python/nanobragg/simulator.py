@@ -345,10 +345,10 @@ class Simulator:
     def _image(self, dtype, out, progress, F):
         if not isinstance(out, str):
             if F is not None:
-                raise ValueError('F= wants out="device"; else set structure_factors')
+                raise ValueError('F= needs out="device"; else set structure_factors')
             return self._core.image(dtype, out, progress)
         if out != "device" or dtype not in ("float64", "float32"):
-            raise ValueError('out= wants an array, or "device" with dtype float64 or float32')
+            raise ValueError('out= needs an array, or "device" with dtype float64 or float32')
         made = self._core.image_on_device(dtype == "float64", progress, ordered(F, "F"))
         if made is None and F is not None:
             raise ValueError("F is given in the memory of a GPU, and this image is made by the host; set structure_factors")
@@ -373,7 +373,7 @@ class Simulator:
         if len(pixel) == 2:
             pixel = (0, *pixel)
         if len(pixel) != 3:
-            raise TypeError("trace wants panel, slow and fast")
+            raise TypeError("trace needs panel, slow and fast")
         values = {}
         for line in self._core.trace(*(operator.index(i) for i in pixel)).splitlines():
             words = line.split()
@@ -405,7 +405,7 @@ class Simulator:
         if cotangent is not None and loss is not None:
             raise TypeError("give a cotangent or a loss, not both")
         if loss is not None and not isinstance(loss, Loss):
-            raise TypeError("loss= wants a nanobragg.Loss, such as Loss.chi_square(data, sigma); the derivative of your "
+            raise TypeError("loss= needs a nanobragg.Loss, such as Loss.chi_square(data, sigma); the derivative of your "
                             "own loss by each pixel is a cotangent=")
 
     def gradient(self, wrt, cotangent=None, loss=None, F=None):
@@ -423,7 +423,7 @@ class Simulator:
         if is_on_device(cotangent):
             return Gradient(self._core.gradient_on_device(wrt, ordered(cotangent, "the cotangent"), ordered(F, "F")))
         if F is not None:
-            raise ValueError("F= wants a cotangent in the memory of a GPU; else set structure_factors")
+            raise ValueError("F= needs a cotangent in the memory of a GPU; else set structure_factors")
         if cotangent is not None:
             return Gradient(self._core.gradient(wrt, self._image_array(cotangent, "the cotangent")))
         core = (loss or Loss.sum())._for(self.shape)

@@ -41,9 +41,9 @@ def image(sim, **parameters):
     """
     names = tuple(parameters)
     if not names:
-        raise ValueError("image() wants at least one tensor by a parameter's name, as cell_a=t; sim.image() takes none")
+        raise ValueError("image() needs at least one tensor by a parameter's name, as cell_a=t; sim.image() takes none")
     if not isinstance(sim, Simulator):
-        raise TypeError(f"image() wants a nanobragg.Simulator, not {type(sim).__name__}")
+        raise TypeError(f"image() needs a nanobragg.Simulator, not {type(sim).__name__}")
     described = _describe(sim._handle, names)
     parts, members, dtype, device = [], [], None, None
     for name, (stands_for, shape) in zip(names, described):

@@ -2,7 +2,9 @@
 
 Spack has no gemmi: what it builds reads no MTZ, mmCIF and PDB files."""
 
-from spack_repo.builtin.build_systems.cmake import CMakePackage
+import os
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 from spack.package import *
 
@@ -12,15 +14,19 @@ class NanobraggMlir(CMakePackage):
 
     license("MIT")
 
-    # From a clone: spack dev-build nanobragg-mlir@0.2.0
+    # The archive that tools/release makes, in the current folder: spack install --no-checksum
+    # nanobragg-mlir. From a clone: spack dev-build nanobragg-mlir@0.2.0.
+    manual_download = True
+    url = f"file://{os.getcwd()}/nanobragg-mlir-0.2.0.tar.gz"
     version("0.2.0")
+
+    generator("ninja")
 
     variant("mpi", default=False, description="Run nb-sim under mpirun")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
-    depends_on("ninja", type="build")
     depends_on("llvm@22 +mlir +lld +clang")
     depends_on("libpng")
     depends_on("zlib-api")
@@ -28,10 +34,13 @@ class NanobraggMlir(CMakePackage):
     depends_on("xxhash")
     depends_on("nlohmann-json")
     depends_on("cli11")
-    depends_on("hdf5")
+    depends_on("hdf5~mpi", when="~mpi")
+    depends_on("hdf5+mpi", when="+mpi")
     depends_on("libdeflate")
     depends_on("mpi", when="+mpi")
 
     def cmake_args(self):
-        return [self.define("BUILD_TESTING", False),
-                self.define("CMAKE_DISABLE_FIND_PACKAGE_MPI", not self.spec.satisfies("+mpi"))]
+        return [
+            self.define("BUILD_TESTING", False),
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_MPI", not self.spec.satisfies("+mpi")),
+        ]

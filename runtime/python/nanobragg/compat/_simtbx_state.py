@@ -104,7 +104,7 @@ def drawn_rotation(draw, largest):
 
 
 class State:
-    """Members are named as simtbx's C++ names them, where programs see their meaning."""
+    """Members have the names of simtbx's C++ where a program can read them."""
 
     def __init__(self):
         s = self

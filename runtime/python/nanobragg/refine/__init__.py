@@ -8,6 +8,7 @@ or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgp
 
 try:
     from ._crystal import CELL_SYSTEMS, OrientedCell
+    from ._response import Response
     from ._shot import METHODS, Result, refine_shot
     from .shared import SharedResult, shared
     from .shots import shots
@@ -21,5 +22,5 @@ except ModuleNotFoundError as error:
             raise ImportError("refinement needs scipy: pip install scipy")
         raise AttributeError(f"nanobragg.refine has no {name}")
 
-__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Result", "SharedResult", "Sweep", "refine_shot", "shared", "shots",
+__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Response", "Result", "SharedResult", "Sweep", "refine_shot", "shared", "shots",
            "sweeps"]

@@ -1,10 +1,12 @@
 """nb-refine: refines the crystals of stills, and what they share."""
 
 import argparse
+import difflib
 import sys
 import time
 import warnings
 
+from .. import _core
 from .._errors import FileError, FlagError, Warning, printable
 from ..simulate import launched, world
 
@@ -28,14 +30,28 @@ def _restraint(text):
                                          ) from None
 
 
+class _Parser(argparse.ArgumentParser):
+    def parse_args(self, words):
+        """Refuses an unknown flag with the closest one, as nb-sim does."""
+        given, unknown = self.parse_known_args(words)
+        if unknown:
+            flag = unknown[0].partition("=")[0]
+            closest = difflib.get_close_matches(flag, self._option_string_actions, 1, 0.0)[0]
+            self.error(f"unknown flag '{flag}'; the closest is '{closest}'")
+        return given
+
+    def error(self, sentence):
+        self.exit(2, f"nb-refine: error: {printable(sentence)}\nnb-refine --help lists its flags\n")
+
+
 def main(words=None):
     try:
         from . import CELL_SYSTEMS, METHODS
     except ImportError as error:
         print(f"nb-refine: error: {error}", file=sys.stderr)
         return 1
-    parser = argparse.ArgumentParser(
-        prog="nb-refine", description="Refines orientation, cell and scale of stills against the pixels of their "
+    parser = _Parser(
+        prog="nb-refine", allow_abbrev=False, description="Refines orientation, cell and scale of stills against the pixels of their "
         "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it takes photographs. Rotation "
         "sweeps are refined over all frames together.",
         epilog="examples: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
@@ -43,6 +59,7 @@ def main(words=None):
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an experiment list of DIALS (.expt) with an experiment for each image or rotation scan, "
                         "and its reflection table (.refl); with --model, images (CBF, also .gz and .bz2, or NXmx)")
+    parser.add_argument("--version", action="version", version=f"nb-refine {_core.version}", help="the version of the program")
     parser.add_argument("--model", metavar="FILE",
                         help="a PDB, mmCIF or MTZ file of this crystal form: nb-refine then finds the spots of each image, "
                         "indexes them with its cell, and fits orientation and detector, then the pixels")
@@ -82,9 +99,18 @@ def main(words=None):
     photographs = parser.add_argument_group("photographs, with --model, and rotation sweeps")
     photographs.add_argument("--fix", default="", metavar="NAMES",
                              help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
-                             "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B")
+                             "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B, psf")
+    photographs.add_argument("--psf", metavar="SHAPE:UM",
+                             help="the detector spreads light: gauss or fiber, and the full width at half maximum (um), from which it "
+                             "is fitted (default: none)")
+    photographs.add_argument("--dead-time", type=float, default=0.0, metavar="SECONDS",
+                             help="dead time of a counter whose counts are not corrected for it (default: 0); it is fitted where "
+                             "--restrain dead_time=SIGMA is given")
     photographs.add_argument("--sets", type=int,
                              help="sets of mosaic blocks that a crystal may have (default: 4, of a sweep 8)")
+    photographs.add_argument("--lattices", type=int,
+                             help="crystals that an image may show, with --model (default: 3); each further one is looked for "
+                             "among spots that the others do not have")
     photographs.add_argument("--geometry", metavar="FILE.expt",
                              help="take detector position and wavelength of all images from this file, not from the images")
     photographs.add_argument("--positions-only", action="store_true",
@@ -108,12 +134,12 @@ def main(words=None):
             if given.shared not in (None, "structure_factors"):
                 raise ValueError(f"photographs share structure_factors, and not {given.shared}")
             if given.test and given.shared is None:
-                raise ValueError("--test wants --shared=structure_factors")
+                raise ValueError("--test needs --shared=structure_factors")
             if flags:
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("positions_only", "test", "geometry"), "wants --model")
+        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices"), "needs --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -124,11 +150,11 @@ def main(words=None):
             if flags:
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect on rotation sweeps; leave them out")
             return _sweeps(given)
-        _refuse(given, parser, ("fix", "sets"), "wants --model, or a rotation sweep")
+        _refuse(given, parser, ("fix", "sets", "psf", "dead_time"), "needs --model, or a rotation sweep")
         if given.shared is not None:
             _refuse(given, parser, ("parameters", "workers", "shard", "method"), "has no effect with --shared")
             return _shared(given, flags, comm)
-        _refuse(given, parser, ("space_group", "anomalous", "panel_groups", "rounds", "steps"), "wants --shared")
+        _refuse(given, parser, ("space_group", "anomalous", "panel_groups", "rounds", "steps"), "needs --shared")
         if comm is not None:
             _refuse(given, parser, ("workers", "shard"), "has no effect under mpirun or srun: each rank is a worker")
         return _shots(given, flags, comm)
@@ -190,25 +216,34 @@ def _shared(given, flags, comm):
     return 0
 
 
+def _response(given):
+    from ._response import Response
+    return Response(None if given.psf is None else Response.psf_of(given.psf), given.dead_time)
+
+
 def _photographs(given):
     def show(still):
-        other = f", {still.other.indexed.sum()} others as a second lattice" if still.other else ""
+        counts = [str(one.indexed.sum()) for one in still.lattices]
+        several = f" by {len(counts)} lattices ({', '.join(counts)})" if len(counts) > 1 else ""
         explained = f", chi-square {still.explained.chi2:.3g} per pixel" if still.explained else ""
-        text = (f"{still.indexed} of {still.spots} spots indexed{other}, {still.rms_px:.2f} pixels from their reflections, distance "
+        text = (f"{still.indexed} of {still.spots} spots indexed{several}, {still.rms_px:.2f} pixels from their reflections, distance "
                 f"{still.distance_mm:.2f} mm{explained}" if still.status == "indexed" else f"rejected: {still.why}")
         print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
 
     from . import photographs
     from ._explain import MOST_SETS
+    from ._lattices import MOST_LATTICES
     gain, offset, readout = given.gain, given.offset, given.readout
     if not 0 < gain < float("inf"):
         raise ValueError(f"--gain is {gain}; it has to be greater than 0, and finite")
     stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show,
                                 pixels=not given.positions_only, held=[name for name in given.fix.split(",") if name],
                                 restrain=dict(given.restrain), sets=MOST_SETS if given.sets is None else given.sets,
+                                lattices=MOST_LATTICES if given.lattices is None else given.lattices,
                                 factors=given.shared is not None,
                                 tested=[int(word) for word in given.test.split(",") if word],
-                                geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None)
+                                geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None,
+                                response=_response(given))
     good = sum(still.status == "indexed" for still in stills)
     print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
     return 0 if good else 1
@@ -226,7 +261,7 @@ def _sweeps(given):
     from .sweeps import MOST_SETS, sweeps
     found = sweeps(given.experiments, given.reflections, system=given.system, margin=given.margin, gain=given.gain,
                    offset=given.offset, held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain),
-                   sets=MOST_SETS if given.sets is None else given.sets, out=given.out, progress=show)
+                   sets=MOST_SETS if given.sets is None else given.sets, response=_response(given), out=given.out, progress=show)
     good = sum(sweep.status == "refined" for sweep in found)
     print(f"{good} of {len(found)} sweeps refined; {given.out}/report.html shows them")
     return 0 if good else 1

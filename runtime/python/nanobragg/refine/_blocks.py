@@ -6,9 +6,11 @@ import numpy
 
 from ._crystal import OrientedCell
 from ._positions import Panels, scattering_vectors
+from ._response import Response, counted
 
 METRES = 1e10  # from 1/A to 1/m
 _SWEEP = 8  # directions of a sweep
+MICROSECONDS = 1e-6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +40,10 @@ SHARED = {
     "tilt x": Quantity("tilt", ("detector_rotx",), 1e-3, 1.0),
     "tilt y": Quantity("tilt", ("detector_roty",), 1e-3, 1.0),
     "wavelength": Quantity("wavelength", ("wavelength",), sigma=1e-3),
+    "dead time": Quantity("dead_time", (), MICROSECONDS),
+    "gain": Quantity("gain", ()),
 }
+_POINT_SPREAD = {"point spread": Quantity("psf", ("psf_fwhm",), sigma=1.0)}
 # A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, that of its share of
 # the photons, and that of the edge of its blocks to the others'. Small blocks are a halo about each node, as of diffuse scattering.
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
@@ -87,33 +92,70 @@ def squares(sim, boxes, exposures):
     return found
 
 
+@dataclasses.dataclass(frozen=True)
+class Lattice:
+    """A crystal as its blocks have it. matrix: columns a*, b*, c*, 1/A, of all blocks by their shares."""
+
+    matrix: numpy.ndarray
+    mosaicity: float  # degrees, root of the mean square of rotations about an axis
+    scale: float  # times the fluence of nb-sim
+    sets: int
+    B: float
+
+
 class Blocks:
-    """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared, strains of the cell, B).
+    """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared, and of each lattice strains
+    of the cell and B).
 
     sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels. system: of the cell.
     exposures: for each number of ``boxes.exposure`` the parameters (name: value) that it has in place of the
     simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
-    cannot tell it from the distance.
+    cannot tell it from the distance. others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change.
+    of: the lattice of each set of blocks; None: one set each. response: where that of the detector starts. seconds: of an
+    exposure; 0: no counts are lost.
+
+    ratio: of each pixel the intensity of its reflection to the model's, by which counts are lost.
     """
 
-    def __init__(self, sim, boxes, sets=1, system="triclinic", exposures=({},), more=None, volume=False):
-        self.sim, self.sets, self.system, self.exposures = sim, sets, system, exposures
-        self.cell = OrientedCell(sim["reciprocal_matrix"] / METRES, system)
-        traces = numpy.array([[numpy.trace(strain)] for strain in self.cell.strains])
-        self.strains = numpy.linalg.svd(traces)[0][:, 0 if volume else 1:].T
-        self.shared = SHARED | (more or {})
-        self.names = [f"set {k} {name} {i}" for k in range(sets) for i, name in enumerate(OF_SET)]
-        self.names += [*self.shared, *(f"strain {i}" for i in range(len(self.strains))), "B"]
+    def __init__(self, sim, boxes, of=None, system="triclinic", exposures=({},), more=None, volume=False, others=(),
+                 response=Response(), seconds=0.0):
+        self.sim, self.system, self.exposures = sim, system, exposures
+        self.response, self.seconds = response, seconds
+        self.cells = [OrientedCell(matrix, system) for matrix in (sim["reciprocal_matrix"] / METRES, *others)]
+        self.of = list(range(len(self.cells)) if of is None else of)
+        self.sets = len(self.of)
+        traces = numpy.array([[numpy.trace(strain)] for strain in self.cells[0].strains])
+        basis = numpy.linalg.svd(traces)[0].T
+        self.strains = [basis[0 if volume or lattice else 1:] for lattice in range(len(self.cells))]
+        self.shared = SHARED | (_POINT_SPREAD if response.psf else {}) | (more or {})
+        self.names = [name for k in range(self.sets) for name in self._names(k, self.of[k])]
+        self.names += [*self.shared, *(self._of(lattice) + name for lattice, strains in enumerate(self.strains)
+                                       for name in (*(f"strain {i}" for i in range(len(strains))), "B"))]
         self.size = len(self.names)
-        self.first = len(OF_SET) * sets  # of what is shared
-        self.edges = [0.0] * sets  # where logarithms of edges start
+        self.first = len(OF_SET) * self.sets  # of what is shared
+        self.edges = [0.0] * self.sets  # where logarithms of edges start
         self.evaluations = 0
         self.look_at(boxes)
+
+    def _of(self, lattice):
+        return f"lattice {lattice} " if len(self.cells) > 1 else ""
+
+    def _names(self, k, lattice):
+        return [f"{self._of(lattice)}set {k} {name} {i}" for i, name in enumerate(OF_SET)]
+
+    def own(self, lattice):
+        """Where the numbers of a lattice are: strains of its cell, then B."""
+        begin = self.first + len(self.shared) + sum(len(strains) + 1 for strains in self.strains[:lattice])
+        return slice(begin, begin + len(self.strains[lattice]) + 1)
+
+    def sets_of(self, lattice):
+        return [k for k, of in enumerate(self.of) if of == lattice]
 
     def look_at(self, boxes):
         """At these pixels from now on."""
         members = list(dict.fromkeys(m for q in self.shared.values() for m in q.members))
         self.count, self.parts = len(boxes.rows), []
+        self.background, self.ratio = boxes.background, 1.0
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
             at = self.sim.at_pixels(numpy.column_stack([boxes.panel[where], boxes.rows[where]]))
@@ -135,29 +177,29 @@ class Blocks:
 
     def groups(self):
         """By which each number is fixed or restrained."""
-        return [*OF_SET * self.sets, *(q.group for q in self.shared.values()), *["cell"] * len(self.strains), "B"]
+        return [*OF_SET * self.sets, *(q.group for q in self.shared.values()), *(name for strains in self.strains for name in (*["cell"] * len(strains), "B"))]
 
-    def with_set(self, x, rotation, width, share, edge=1.0):
-        """Another crystal with one more set of blocks, and its numbers: its blocks are spread ``width`` times as much as those of
-        the first set, have a share of the photons, and edges ``edge`` times as long."""
+    def with_set(self, x, rotation, width, share, edge=1.0, lattice=0):
+        """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread ``width`` times as much as those
+        of the lattice's first set, have a share of its photons, and edges ``edge`` times as long."""
         other = type(self).__new__(type(self))
         other.__dict__ |= self.__dict__
-        other.sets, other.edges = self.sets + 1, [*self.edges, numpy.log(edge)]
+        other.sets, other.edges, other.of = self.sets + 1, [*self.edges, numpy.log(edge)], [*self.of, lattice]
         other.first = self.first + len(OF_SET)
-        other.names = [*self.names[:self.first], *(f"set {self.sets} {n} {i}" for i, n in enumerate(OF_SET)),
-                       *self.names[self.first:]]
+        other.names = [*self.names[:self.first], *self._names(self.sets, lattice), *self.names[self.first:]]
         other.size = len(other.names)
-        total = numpy.log(numpy.exp(x[6:self.first:len(OF_SET)]).sum())
-        return other, numpy.concatenate([x[:self.first], rotation, x[3:6] + numpy.log(width), [total + numpy.log(share), numpy.log(edge)],
-                                         x[self.first:]])
+        sets = x[:self.first].reshape(self.sets, -1)[self.sets_of(lattice)]
+        total = numpy.log(numpy.exp(sets[:, 6]).sum())
+        return other, numpy.concatenate([x[:self.first], rotation, sets[0, 3:6] + numpy.log(width),
+                                         [total + numpy.log(share), numpy.log(edge)], x[self.first:]])
 
     def _crystal(self, x, k):
-        return numpy.concatenate([x[len(OF_SET) * k:][:3], 1e-3 * self.strains.T @ x[self.first + len(self.shared):-1]])
+        return numpy.concatenate([x[len(OF_SET) * k:][:3], 1e-3 * self.strains[self.of[k]].T @ x[self.own(self.of[k])][:-1]])
 
     def values(self, x, k):
         """The simulator's numbers for a set of blocks."""
         own = x[len(OF_SET) * k:][:len(OF_SET)]
-        values = {"reciprocal_matrix": self.cell.matrix(self._crystal(x, k)) * METRES,
+        values = {"reciprocal_matrix": self.cells[self.of[k]].matrix(self._crystal(x, k)) * METRES,
                   "mosaic_abc": self.start["mosaic_abc"] * numpy.exp(own[3:6]),
                   # The photons of a node are as the volume of a block.
                   "fluence": self.start["fluence"] * numpy.exp(own[6] - 3 * own[7]),
@@ -168,37 +210,70 @@ class Blocks:
                 values[name] = before * numpy.exp(number) if quantity.unit is None else before + quantity.unit * number
         return values
 
-    def _falloff(self, x):
-        return numpy.exp(-0.5 * x[-1] * self.squares)
+    def _falloff(self, x, lattice):
+        return numpy.exp(-0.5 * x[self.own(lattice)][-1] * self.squares)
 
     def of_set(self, x, k):
         """Photons of one set of blocks."""
         self.evaluations += 1
         values = self.values(x, k)
-        return self._over_parts(lambda part: part.function.image(part.theta(values))) * self._falloff(x)
+        return self._over_parts(lambda part: part.function.image(part.theta(values))) * self._falloff(x, self.of[k])
+
+    def of_lattice(self, x, lattice):
+        """Photons of one lattice."""
+        return sum(self.of_set(x, k) for k in self.sets_of(lattice))
+
+    def number(self, x, name):
+        """The one of x that is shared."""
+        return x[self.first + list(self.shared).index(name)]
+
+    def dead_time(self, x):
+        """Seconds."""
+        return self.response.dead_time + MICROSECONDS * self.number(x, "dead time")
+
+    def _counted(self, x, light):
+        return counted(light, self.background, self.ratio, self.dead_time(x) / self.seconds if self.seconds else 0.0,
+                       numpy.exp(self.number(x, "gain")))
+
+    def loses(self, x):
+        """Whether counts are lost."""
+        return bool(self.seconds and self.dead_time(x))
+
+    def _answers(self, x):
+        """Whether counts are others than photons."""
+        return self.loses(x) or self.number(x, "gain") != 0
+
+    def renewed(self, x, image, ratio):
+        """The image where counts are lost by these intensities; image: with those before."""
+        self.ratio = ratio if self.seconds else 1.0
+        return self.image(x) if self.loses(x) else image
+
+    def counts(self, x, light):
+        """What the detector makes of the light of the pixels."""
+        return self._counted(x, light)[0] if self._answers(x) else light
 
     def image(self, x):
-        return sum(self.of_set(x, k) for k in range(self.sets))
+        return self.counts(x, sum(self.of_set(x, k) for k in range(self.sets)))
 
     def _directions(self, x, k, values):
         """Number of x: how the simulator's numbers change with it, for this set."""
-        by = self.cell.derivatives(self._crystal(x, k)) * METRES
+        by = self.cells[self.of[k]].derivatives(self._crystal(x, k)) * METRES
         own = len(OF_SET) * k
         for i in range(3):
             yield own + i, {"reciprocal_matrix": by[i]}
             yield own + 3 + i, {"mosaic_abc": values["mosaic_abc"] * numpy.eye(3)[i]}
         yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in _EDGES}}
         for i, quantity in enumerate(self.shared.values()):
-            yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
-        for i, strain in enumerate(self.strains):
-            yield self.first + len(self.shared) + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
+            if quantity.members:
+                yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
+        for i, strain in enumerate(self.strains[self.of[k]]):
+            yield self.own(self.of[k]).start + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
 
     def jacobian(self, x, free):
         """(size, pixels); 0 for numbers that are not free."""
         rows = numpy.zeros((self.size, self.count))
-        falloff = self._falloff(x)
         for k in range(self.sets):
-            values = self.values(x, k)
+            values, falloff = self.values(x, k), self._falloff(x, self.of[k])
             zero = {name: numpy.zeros_like(value) for name, value in values.items()}
             chosen = [(i, zero | d) for i, d in self._directions(x, k, values) if free[i]]
             for begin in range(0, len(chosen), _SWEEP):
@@ -207,8 +282,15 @@ class Blocks:
                 for (i, _), row in zip(some, jvps):
                     rows[i] += row * falloff
             rows[len(OF_SET) * k + 6] = self.of_set(x, k)
-        if free[-1]:
-            rows[-1] = -0.5 * self.squares * rows[6:self.first:len(OF_SET)].sum(axis=0)
+        for lattice in range(len(self.cells)):
+            B = self.own(lattice).stop - 1
+            if free[B]:
+                rows[B] = -0.5 * self.squares * rows[[len(OF_SET) * k + 6 for k in self.sets_of(lattice)]].sum(axis=0)
+        dead_time, gain = (self.first + list(self.shared).index(name) for name in ("dead time", "gain"))
+        if self._answers(x) or free[dead_time] or free[gain]:
+            _, by_light, by_lost, by_gain = self._counted(x, rows[6:self.first:len(OF_SET)].sum(axis=0))
+            rows *= by_light
+            rows[gain], rows[dead_time] = by_gain, by_lost * MICROSECONDS / (self.seconds or numpy.inf)
         return rows
 
     @staticmethod
@@ -234,16 +316,16 @@ class Blocks:
             corners.append(places.corner), fast.append(places.fast), slow.append(places.slow)
         return tuple(map(numpy.concatenate, (corners, fast, slow)))
 
-    def orientation(self, x):
-        """The matrix (columns a*, b*, c*, 1/A) of all blocks, by their shares."""
-        shares = numpy.exp(x[6:self.first:len(OF_SET)])
-        turn = shares @ numpy.array([x[len(OF_SET) * k:][:3] for k in range(self.sets)]) / shares.sum()
-        return self.cell.matrix(numpy.concatenate([turn, self._crystal(x, 0)[3:]]))
-
-    def spread(self, x):
-        """Root of the mean square of rotations about an axis, degrees, and the photons of all blocks, times the start's."""
-        own = x[:self.first].reshape(self.sets, -1)
-        shares = numpy.exp(own[:, 6])
-        middle = shares @ own[:, :3] / shares.sum()
-        squares = ((own[:, :3] - middle)**2).mean(axis=1) + ((self.start["mosaic_abc"] * numpy.exp(own[:, 3:6]))**2).mean(axis=1)
-        return float(numpy.degrees(numpy.sqrt(shares @ squares / shares.sum()))), float(shares.sum())
+    def lattices(self, x):
+        """The Lattice of each crystal."""
+        found = []
+        for lattice in range(len(self.cells)):
+            sets = self.sets_of(lattice)
+            own = x[:self.first].reshape(self.sets, -1)[sets]
+            shares = numpy.exp(own[:, 6])
+            middle = shares @ own[:, :3] / shares.sum()
+            matrix = self.cells[lattice].matrix(numpy.concatenate([middle, self._crystal(x, sets[0])[3:]]))
+            squares = ((own[:, :3] - middle)**2).mean(axis=1) + ((self.start["mosaic_abc"] * numpy.exp(own[:, 3:6]))**2).mean(axis=1)
+            found.append(Lattice(matrix, float(numpy.degrees(numpy.sqrt(shares @ squares / shares.sum()))), float(shares.sum()),
+                                 len(sets), float(x[self.own(lattice)][-1])))
+        return found

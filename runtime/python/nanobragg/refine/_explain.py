@@ -23,9 +23,12 @@ _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
 
+_OF_PIXELS = ("panel", "exposure", "lattice")
+
+
 @dataclasses.dataclass
 class Boxes:
-    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box; panel and exposure of each.
+    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box; panel, exposure and lattice of each.
 
     hkl: the reflections that are nearest to the pixels; reflection: which of them is that of each pixel.
     """
@@ -39,10 +42,11 @@ class Boxes:
     reflection: numpy.ndarray = None
     panel: numpy.ndarray = None
     exposure: numpy.ndarray = None
+    lattice: numpy.ndarray = None
     calibration: float = 0.0  # of variance()
 
     def __post_init__(self):
-        for name in ("panel", "exposure"):
+        for name in _OF_PIXELS:
             if getattr(self, name) is None:
                 setattr(self, name, numpy.zeros(len(self.rows), int))
 
@@ -68,7 +72,7 @@ class Boxes:
         keep = which[self.box]
         new = numpy.cumsum(which) - 1
         chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()),
-                       panel=self.panel[keep], exposure=self.exposure[keep], calibration=self.calibration)
+                       **{name: getattr(self, name)[keep] for name in _OF_PIXELS}, calibration=self.calibration)
         return chosen if self.hkl is None else chosen.with_reflections(self.hkl[self.reflection[keep]])
 
     def with_reflections(self, hkl):
@@ -81,12 +85,17 @@ class Boxes:
         """These boxes, then others."""
         both = Boxes(*(numpy.concatenate([getattr(self, name), getattr(other, name)]) for name in ("rows", "data", "background")),
                      numpy.concatenate([self.box, self.count + other.box]), self.count + other.count,
-                     panel=numpy.concatenate([self.panel, other.panel]), exposure=numpy.concatenate([self.exposure, other.exposure]), calibration=self.calibration)
+                     **{name: numpy.concatenate([getattr(self, name), getattr(other, name)]) for name in _OF_PIXELS},
+                     calibration=self.calibration)
         return both.with_reflections(numpy.concatenate([self.hkl[self.reflection], other.hkl[other.reflection]]))
 
     def sums(self, values):
         """Over each box."""
         return numpy.bincount(self.box, weights=values, minlength=self.count)
+
+    def lattices(self):
+        """Of each box, that of most of its pixels."""
+        return numpy.argmax([self.sums(self.lattice == k) for k in range(self.lattice.max(initial=0) + 1)], axis=0)
 
 
 @dataclasses.dataclass
@@ -97,12 +106,11 @@ class Explained:
     x: numpy.ndarray
     sigma: numpy.ndarray  # of x, 0 where it was held
     misfit: float  # chi-square per pixel that the sigmas were enlarged for, at least 1
-    matrix: numpy.ndarray
+    lattices: list  # Lattice of each
+    of: list  # the lattice of each set of blocks
+    chi2_of: list  # per pixel of each lattice
     values: dict  # of what is shared, in the simulator's units
     panels: tuple  # their corners, and steps of a pixel along fast and slow, (panels, 3), m
-    mosaicity: float  # degrees, root of the mean square of rotations about an axis, of all blocks
-    scale: float  # times the fluence of nb-sim
-    sets: int = 1
     chi2: float = numpy.nan  # per pixel of all boxes
     chi2_profiles: float = numpy.nan  # where each spot has an intensity of its own
     rms_px: float = numpy.nan
@@ -111,10 +119,11 @@ class Explained:
     history: list = dataclasses.field(default_factory=list, repr=False)
     image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
     before: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many, by the numbers where the fit began
-    own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # intensity of each pixel's reflection to the model's
+    light: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many as in image, where each reflection has its own intensity
     hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes, those without spots too
     ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each one's intensity to the model's
     photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the model, of each
+    alone: numpy.ndarray = dataclasses.field(default=None, repr=False)  # what part of the light in each one's pixels is its lattice's
     precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the ratio, 1 / sigma^2
     unseen: int = 0  # boxes that the model lights, and no spot was found in
     chi2_unseen: float = numpy.nan  # per pixel of theirs
@@ -136,9 +145,9 @@ def simulators(experiment, mosaicity, bandwidth, divergence, *flags):
     return sim, plain
 
 
-def simulator(experiment, grid, lowest):
-    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors."""
-    sim, plain = simulators(experiment, 0.15, _BANDWIDTH, _DIVERGENCE)
+def simulator(experiment, grid, lowest, *flags):
+    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors. flags: more of nb-sim."""
+    sim, plain = simulators(experiment, 0.15, _BANDWIDTH, _DIVERGENCE, *flags)
     sim.structure_factors = grid, lowest
     sim["default_F"] = 0.0
     return sim, plain
@@ -158,11 +167,11 @@ class Fit:
         sim, self.plain = sims
         self.faces = faces
         self.boxes, self.held, self.restrain, self.sets = boxes, {*held, *self.always_held}, restrain or {}, sets
-        if "wavelength" not in self.restrain:
-            self.held.add("wavelength")  # no still tells it from the distance
+        # No still tells the wavelength from the distance, or the gain from the scale.
+        self.held |= {"wavelength", "dead_time", "gain"} - self.restrain.keys()
         most = self._telling(sim, light, blocks.get("exposures", ({},))) if most is None else most
         self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), most))
-        self.model = self.blocks(sim, self.used, begin.sets if begin else 1, system, **blocks)
+        self.model = self.blocks(sim, self.used, begin.of if begin else None, system, **blocks)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
         self.fit = self._problem(self.model)
         if not begin:
@@ -174,7 +183,11 @@ class Fit:
         squares = q2(sim, boxes, exposures)
         cosine = numpy.maximum(1 - squares * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # of the scattering angle
         away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(squares))), 1)
-        return numpy.argsort(-light * away)[:_MOST_BOXES]
+        order, of, rank = numpy.argsort(-light * away), boxes.lattices(), numpy.zeros(boxes.count, int)
+        for lattice in range(of.max(initial=0) + 1):  # as many of each
+            mine = order[of[order] == lattice]
+            rank[mine] = numpy.arange(len(mine))
+        return order[numpy.argsort(rank[order], kind="stable")][:_MOST_BOXES]
 
     def _problem(self, model):
         used = self.used
@@ -183,10 +196,11 @@ class Fit:
         return fit
 
     def _brighten(self):
-        """The scale is linear: that by which model and data have as many photons."""
-        image = self.model.image(self.x)
-        scale = numpy.log(max((self.used.data - self.used.background).sum(), 1.0) / max(image.sum(), 1e-300))
-        self.x[6:self.model.first:len(OF_SET)] += scale
+        """The scale of a lattice is linear: that by which model and data have as many photons where the light is its own."""
+        for lattice in range(len(self.model.cells)):
+            here, image = self.used.lattice == lattice, self.model.of_lattice(self.x, lattice)
+            scale = numpy.log(max((self.used.data - self.used.background)[here].sum(), 1.0) / max(image[here].sum(), 1e-300))
+            self.x[[len(OF_SET) * k + 6 for k in self.model.sets_of(lattice)]] += scale
 
     def known(self):
         """What is known of x beside the pixels: about which numbers, with which sigmas; the longest steps."""
@@ -199,8 +213,9 @@ class Fit:
             about[own.stop - 1] = model.edges[k]
         for i, quantity in enumerate(model.shared.values()):
             sigma[sets + i] = quantity.sigma
-        sigma[-1], reach[-1] = 10.0, 10.0
-        sigma[sets + len(model.shared):-1] = 1.0
+        for lattice in range(len(model.cells)):
+            own = model.own(lattice)
+            sigma[own], sigma[own.stop - 1], reach[own.stop - 1] = 1.0, 10.0, 10.0
         for i, group in enumerate(model.groups()):
             sigma[i] = self.restrain.get(group, sigma[i])
         return about, sigma, reach
@@ -231,32 +246,37 @@ class Fit:
     def _halos(self):
         """Edges of small blocks that may be tried, to those of the others."""
         edge = (self.model.start["ncells_a"] * numpy.exp(self.x[self.model.first + list(self.model.shared).index("size")])
-                * numpy.linalg.norm(numpy.linalg.inv(self.model.cell.start)[0]))
+                * numpy.linalg.norm(numpy.linalg.inv(self.model.cells[0].start)[0]))
         return [length / edge for length in _HALOS if length < edge]
 
     def another_set(self, tolerance, wider=False):
-        """One more set of blocks, turned to where the residuals ask for it most, or else ``wider``, or of small blocks;
-        False where nothing is gained."""
+        """One more set of blocks, of the lattice and turned to where the residuals ask for it most, or else ``wider``, or of
+        small blocks; False where nothing is gained, and where all lattices have ``sets``."""
         kept = self.model, self.x, self.fit, self.image, self.cost
         fit, model = self.fit, self.model
         left, _, p = fit._left(self.image)
         norm = fit.sums(p * p) + fit.precision
-        first = numpy.exp(self.x[3:6]) * model.start["mosaic_abc"]
-        shares = numpy.exp(self.x[6:model.first:len(OF_SET)])
-        middle = shares @ numpy.array([self.x[len(OF_SET) * k:][:3] for k in range(model.sets)]) / shares.sum()
-        reach = 1.5 * numpy.sqrt(numpy.mean(first**2))
         axes = numpy.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)])
-        best = None
-        tried = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2, 1.0) for axis in (*axes, *-axes)]
-        if wider:
-            tried += [(numpy.zeros(3), 3.0, 0.1, 1.0), *[(numpy.zeros(3), 1.0, 0.03, edge) for edge in self._halos()]]
-        for turn, *kind in tried:
-            other, y = model.with_set(self.x, middle + turn, *kind)
-            photons = other.of_set(y, model.sets) * fit.weights
-            photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p
-            gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
-            if best is None or gain > best[0]:
-                best = gain, other, y
+        best, numbers = None, self.x[:model.first].reshape(model.sets, -1)
+        for lattice in range(len(model.cells)):
+            own = numbers[model.sets_of(lattice)]
+            if len(own) == self.sets:
+                continue
+            shares = numpy.exp(own[:, 6])
+            middle = shares @ own[:, :3] / shares.sum()
+            reach = 1.5 * numpy.sqrt(numpy.mean((numpy.exp(own[0, 3:6]) * model.start["mosaic_abc"])**2))
+            tried = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2, 1.0) for axis in (*axes, *-axes)]
+            if wider:
+                tried += [(numpy.zeros(3), 3.0, 0.1, 1.0), *[(numpy.zeros(3), 1.0, 0.03, edge) for edge in self._halos()]]
+            for turn, *kind in tried:
+                other, y = model.with_set(self.x, middle + turn, *kind, lattice=lattice)
+                photons = other.of_set(y, model.sets) * fit.weights
+                photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p
+                gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
+                if best is None or gain > best[0]:
+                    best = gain, other, y
+        if best is None:
+            return False
         _, self.model, self.x = best
         self.fit = self._problem(self.model)
         before = self.cost
@@ -273,7 +293,7 @@ class Fit:
         self.run(100.0, 4, "B", *one)
         self._brighten()
         self.run(0.5, 4)
-        while self.model.sets < self.sets and self.another_set(0.5):
+        while self.another_set(0.5):
             pass
 
     def intensities(self, tolerance=0.25, steps=2):
@@ -285,12 +305,23 @@ class Fit:
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def _lit(self, dark):
-        """Of boxes without spots those that the model lights, and its image there."""
-        self.model.look_at(dark)
-        image, brightest = self.model.image(self.x), numpy.zeros(dark.count)
+        """Of boxes without spots those that the model lights, the light of its lattices there, and the image."""
+        light, brightest = self._light(dark), numpy.zeros(dark.count)
+        image = self.model.counts(self.x, light.sum(axis=0))
         numpy.maximum.at(brightest, dark.box, image)
         which = brightest > _LIT
-        return dark.chosen(which), image[which[dark.box]]
+        return dark.chosen(which), light[:, which[dark.box]], image[which[dark.box]]
+
+    def _light(self, boxes):
+        """Of each lattice in these pixels."""
+        self.model.look_at(boxes)
+        return numpy.array([self.model.of_lattice(self.x, lattice) for lattice in range(len(self.model.cells))])
+
+    def _before(self, light):
+        """The image where the fit began, as bright as it ended: light, of each lattice."""
+        start = numpy.zeros(self.model.size)
+        images = [self.model.of_set(start, self.model.sets_of(k)[0]) for k in range(len(light))]
+        return sum(image * end.sum() / max(image.sum(), 1e-300) for image, end in zip(images, light))
 
     def result(self, dark=None):
         """What came out, over all boxes. dark: Boxes about reflections without spots."""
@@ -301,30 +332,43 @@ class Fit:
         scaled = curvature / unit / unit[:, None]
         sigma = numpy.zeros(model.size)
         sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(self._covariance()), 0))
-        model.look_at(boxes)
-        image, before = model.image(self.x), model.of_set(numpy.zeros(model.size), 0)
+        light = self._light(boxes)
+        image, before = model.counts(self.x, light.sum(axis=0)), self._before(light)
         both, whole, unseen = boxes, image, {}
         if dark is not None and dark.count:
-            lit, there = self._lit(dark)
-            both, whole = boxes.joined(lit), numpy.concatenate([image, there])
-            if len(there):
+            lit, more, there = self._lit(dark)
+            both, light, whole = boxes.joined(lit), numpy.hstack([light, more]), numpy.concatenate([image, there])
+            if lit.count:
                 unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there).mean())}
+        left = squares(boxes, image)
+        mine = light[both.lattice, numpy.arange(light.shape[1])]
         every = SpotFit(model, both.data, both.background, both.reflection, len(both.hkl), both.calibration)
-        every.weigh(whole, 100.0)
-        weights = every.weights / every.trust[both.reflection]
-        precision = every.sums((whole * weights)**2)
-        ratio = every.sums(whole * (both.data - both.background) * weights**2) / (precision + 1e-12)
-        ratio = numpy.maximum(ratio, 0)
-        own = ratio[both.reflection[:len(image)]]
+        precision, ratio = _intensities(every, whole)
+        if model.loses(self.x):
+            model.look_at(both)
+            for _ in range(3):
+                whole = model.renewed(self.x, whole, ratio[both.reflection])
+                precision, ratio = _intensities(every, whole)
+        shown = (ratio[both.reflection] * whole)[:len(image)]
         values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
-        return Explained(model.names, self.x, sigma, self.misfit, model.orientation(self.x), values,
-                         model.panels(self.plain, self.x, self.faces), *model.spread(self.x), model.sets,
-                         chi2=float(squares(boxes, image).mean()),
-                         chi2_profiles=float(squares(boxes, own * image).mean()),
+        values |= {"dead_time": model.dead_time(self.x), "gain": float(numpy.exp(model.number(self.x, "gain")))}
+        return Explained(model.names, self.x, sigma, self.misfit, model.lattices(self.x), model.of,
+                         [float(left[boxes.lattice == k].sum() / max((boxes.lattice == k).sum(), 1)) for k in range(len(light))], values,
+                         model.panels(self.plain, self.x, self.faces),
+                         chi2=float(left.mean()),
+                         chi2_profiles=float(squares(boxes, shown).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, before=before * image.sum() / max(before.sum(), 1e-300), hkl=both.hkl, ratio=ratio, own=own,
-                         photons=every.sums(whole), precision=precision, **unseen)
+                         image=image, before=before, hkl=both.hkl, ratio=ratio, light=shown, photons=every.sums(mine),
+                         alone=every.sums(mine) / numpy.maximum(every.sums(light.sum(axis=0)), 1e-300), precision=precision, **unseen)
+
+
+def _intensities(every, image):
+    """Of each reflection the precision of its intensity to the model's, and that."""
+    every.weigh(image, 100.0)
+    weights = every.weights / every.trust[every.spot]
+    precision = every.sums((image * weights)**2)
+    return precision, numpy.maximum(every.sums(image * (every.data - every.background) * weights**2) / (precision + 1e-12), 0)
 
 
 def squares(boxes, image):

@@ -146,6 +146,7 @@ class Detector:
 
 
 ISOTROPIC = numpy.zeros(4)
+PLACE, SPHERE = 0.4, numpy.radians(0.25)  # pixels, and rad off the sphere, that a spot is trusted to
 
 
 def _covariance(mosaic):
@@ -224,20 +225,20 @@ def near_sphere(fitted, shape, sphere):
     return at[((at >= 0) & (at < shape[::-1])).all(axis=1)]
 
 
-def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, tolerance=0.4, sphere=numpy.radians(0.25)):
+def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
     """Fits orientation, distance and centre to places of spots; robust against some that are indexed wrongly.
 
     cell: the OrientedCell. tilt: sigma of the detector's tilts, rad. shape: sigma of the cell's strains; its mean length
-    is held, since a still cannot tell it from the distance. mosaic: sigma of the directions of the mosaic spread. What
-    has the sigma 0 is held.
+    is held with a distance that is free, since a still cannot tell them apart. mosaic: sigma of the directions of the mosaic
+    spread. place: sigma of distance (mm) and centre (pixels). What has the sigma 0 is held.
     """
     strains, start = cell.size - 3, fitted.detector
-    sigma = numpy.concatenate([numpy.full(6, numpy.inf), numpy.full(2, tilt), numpy.full(strains, shape),
+    sigma = numpy.concatenate([numpy.full(3, numpy.inf), numpy.full(3, place), numpy.full(2, tilt), numpy.full(strains, shape),
                                numpy.full(4, mosaic)])
     about = numpy.concatenate([numpy.zeros(6), start.tilts, numpy.zeros(strains), fitted.mosaic])
     unit = numpy.concatenate([numpy.full(3, 1e-3), numpy.ones(3), numpy.full(2 + strains, 1e-3), numpy.full(4, 0.1)])
     traces = numpy.array([numpy.trace(strain) for strain in cell.strains]) / 3
-    free = sigma > 0
+    free, mean = sigma > 0, 1e-5 if place > 0 else numpy.inf
     panel = start.panels.number(at)
 
     def unpacked(y):
@@ -251,8 +252,8 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, tolerance=0.4, sphere=num
         matrix, detector, spread, x = unpacked(y)
         places, missing = predict(matrix, hkl, detector, spread, panel)
         known = x / numpy.where(free, sigma, 1)
-        return numpy.concatenate([((places - at) / tolerance).ravel(), missing / sphere, known[free & (sigma < numpy.inf)],
-                                  [traces @ x[8:8 + strains] / 1e-5]])
+        return numpy.concatenate([((places - at) / PLACE).ravel(), missing / SPHERE, known[free & (sigma < numpy.inf)],
+                                  [traces @ x[8:8 + strains] / mean]])
 
     reach = numpy.concatenate([numpy.full(8 + strains, numpy.inf), numpy.full(4, 0.95)])[free]
     y = numpy.clip(about[free], -0.9 * reach, 0.9 * reach)

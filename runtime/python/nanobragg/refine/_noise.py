@@ -10,16 +10,16 @@ _KNOWN = 1.2  # a factor within which counts of photons cannot be told from othe
 
 
 def gain_and_zero(numbers, usable):
-    """The unit per photon, and the number at which there would be no noise. Photons are counted from there: numbers then vary as
+    """The unit per photon, the number at which there would be no noise, and the sigma of the unit, a part of it. Photons are counted from there: numbers then vary as
     much as they are, and read-out noise is a constant part of the background.
 
-    numbers: the image; usable: pixels without spots. (1, 0) where they seem to be photons, or where too few pixels say it.
+    numbers: the image; usable: pixels without spots. (1, 0, 0) where they seem to be photons, or where too few pixels say it.
     """
     slow, fast = (n // _TILE * _TILE for n in numbers.shape)
     tiled = lambda image: image[:slow, :fast].reshape(slow // _TILE, _TILE, -1, _TILE).swapaxes(1, 2).reshape(-1, _TILE, _TILE)
     tiles = tiled(numbers)[tiled(usable).all(axis=(1, 2))]
     if len(tiles) < _LEAST:
-        return 1.0, 0.0
+        return 1.0, 0.0, 0.0
     mean = tiles.mean(axis=(1, 2))
     # Without slopes, which are no noise.
     rest = tiles - tiles.mean(axis=1, keepdims=True) - tiles.mean(axis=2, keepdims=True) + mean[:, None, None]
@@ -37,11 +37,13 @@ def gain_and_zero(numbers, usable):
         left = numpy.abs(noise - height - slope * (level - middle)) * weight
         weight = 1 / numpy.maximum(noise, 1e-12) / numpy.sqrt(1 + (left / max(2 * numpy.median(left), 1e-6))**2)
     if not slope > 0 or not numpy.isfinite(slope):
-        return 1.0, 0.0
+        return 1.0, 0.0, 0.0
     zero = middle - height / slope
     if 1 / _KNOWN < slope < _KNOWN and abs(zero) < 1:
-        return 1.0, 0.0
-    return float(slope), float(zero)
+        return 1.0, 0.0, 0.0
+    away = weight**2 * (level - middle)
+    sigma = numpy.sqrt(numpy.sum((away * (noise - height - slope * (level - middle)))**2)) / (away @ (level - middle))
+    return float(slope), float(zero), float(sigma / slope)
 
 
 def no_numbers(numbers):

@@ -32,16 +32,18 @@ class Photograph:
     axes: numpy.ndarray = None  # columns fast, slow, normal, where the file says how the detector is turned
     start: float = 0.0  # where the rotation begins
     step: float = 0.0
+    seconds: float = 0.0  # of the exposure; 0: the file does not say
     panels: Panels = None  # of several, where the file says how each stands
     counting: bool = True  # whether the numbers are photons; others have a gain and a zero
     gain: float = 1.0  # the file's unit per photon
+    gain_sigma: float = 0.0  # a part of it; 0 where it was not measured
     zero: float = 0.0  # the file's number where there would be no noise
     lowest: float = 0.0  # of the file's numbers, one that is a measurement
 
-    def in_photons(self, gain, zero):
+    def in_photons(self, gain, zero, sigma=0.0):
         """With numbers of the file made photons."""
         lowest = float(numpy.nanmin(self.photons, initial=numpy.inf))
-        return dataclasses.replace(self, gain=gain, zero=zero, lowest=lowest, photons=(self.photons - zero) / gain,
+        return dataclasses.replace(self, gain=gain, gain_sigma=sigma, zero=zero, lowest=lowest, photons=(self.photons - zero) / gain,
                                    cutoff=(self.cutoff - zero) / gain)
 
 
@@ -50,7 +52,7 @@ _WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector
            "centre": rf"# Beam_xy \({_NUMBER}, *{_NUMBER}\) pixels", "pixel": rf"# Pixel_size {_NUMBER} m"}
 _OPTIONAL = {"cutoff": rf"# Count_cutoff {_NUMBER} counts", "polarization": rf"# Polarization {_NUMBER}",
              "two_theta": rf"# Detector_2theta {_NUMBER} deg", "start": rf"# Start_angle {_NUMBER} deg",
-             "step": rf"# Angle_increment {_NUMBER} deg"}
+             "seconds": rf"# Exposure_time {_NUMBER} s", "step": rf"# Angle_increment {_NUMBER} deg"}
 
 
 def measured(image, undefined=-1.0):

@@ -35,6 +35,8 @@ class Scan:
                 self.start, self.step = float(oscillation[0]), float(oscillation[1]) - float(oscillation[0])
             self.panels = listed["detector"][experiment["detector"]]["panels"]
             self.trusted = self.panels[0].get("trusted_range") or (0, numpy.inf)
+            times = scan.get("exposure_time") or scan.get("properties", {}).get("exposure_time") or [0.0]
+            self.seconds = float(numpy.median(times))  # of an exposure; 0: the list does not say
             self._names(imageset)
         except DATA_ERRORS:
             raise FileError(f"{path}: experiment {index} lacks a goniometer, a scan or its images") from None

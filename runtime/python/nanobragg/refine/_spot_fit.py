@@ -14,7 +14,7 @@ class SpotFit:
     times the larger of model and data, and variance that of the model of the step before. d is projected out: what is
     minimized is the sum of squares with the best d (variable projection). tolerance 0: the model's own intensities.
 
-    model: image(x), jacobian(x, free). data, background: photons of the pixels; spot: that of each, of so many.
+    model: image(x), jacobian(x, free), renewed(x, image, own): the image where pixels have own times the light. data, background: photons of the pixels; spot: that of each, of so many.
     calibration: of variance(). about, sigma: what is known of x beside the pixels. reach: the longest step of each.
     """
 
@@ -47,6 +47,7 @@ class SpotFit:
         trust = numpy.sqrt(numpy.minimum(1, 10 * numpy.median(worse) / numpy.maximum(worse, 1e-12)))
         self.weights = self.weights * trust[self.spot]
         self.trust = trust
+        self.own = (1 + d)[self.spot]
 
     def _left(self, image):
         """Weighted residuals with the best d, d, and the weighted image."""
@@ -66,6 +67,7 @@ class SpotFit:
         for step in range(steps):
             if step <= reweigh:
                 self.weigh(image, tolerance)
+                image = self.model.renewed(x, image, self.own)
             before = self.cost(x, image, about, sigma)
             left, d, p = self._left(image)
             self.history.append(float(left @ left) / len(left))

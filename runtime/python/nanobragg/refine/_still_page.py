@@ -17,12 +17,14 @@ def _by(values, label, chi2, profiles, data, model, bins=8):
 def still_page(still, boxes, pictures=6):
     """HTML of a still that was explained."""
     result = still.explained
-    at, hkl = still.found.at[still.explained_spots], still.fitted.hkl[still.explained_spots]
+    at, hkl = still.found.at[still.explained_spots], still.of_spots("hkl")[still.explained_spots]
+    of = still.of[still.explained_spots]
     count = numpy.maximum(boxes.sums(numpy.ones(len(boxes.data))), 1)
     chi2 = boxes.sums(squares(boxes, result.image)) / count
-    profiles = boxes.sums(squares(boxes, result.own * result.image)) / count
+    profiles = boxes.sums(squares(boxes, result.light)) / count
     data, model = boxes.sums(boxes.data - boxes.background), boxes.sums(result.image)
-    q2 = ((hkl @ result.matrix.T)**2).sum(axis=1)
+    matrices = numpy.array([lattice.matrix for lattice in result.lattices])[of]
+    q2 = (numpy.einsum("nij,nj->ni", matrices, hkl)**2).sum(axis=1)
     away = still.fitted.detector.across(at)
     lines = [(name, f"{x:.4f}", f"{s:.2g}" if s else "held") for name, x, s in zip(result.names, result.x, result.sigma)]
     parts = [f"<p>Chi-square {result.chi2:.3g} per pixel of {len(hkl)} boxes; {result.chi2_profiles:.3g} where each spot has "
@@ -39,12 +41,13 @@ def still_page(still, boxes, pictures=6):
               _report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"], lines)]
     worst = numpy.argsort(-chi2)[:pictures]
     bright = [i for i in numpy.argsort(-data) if i not in worst][:pictures]
+    name_of = lambda i: f" of lattice {of[i]}" if len(result.lattices) > 1 else ""
     for title, some in (("Spots that are explained worst", worst), ("Brightest of the others", bright)):
         parts.append(f"<h3>{title}</h3><p>Data, model, and what is left from -5 sigmas (white) to 5 (black), where the fit began and "
                      "where it ended.</p><div>")
         for i in some:
             both = [_report.pictures_of(*_images(boxes, boxes.box == i, image)) for image in (result.before, result.image)]
-            parts.append("<figure>" + "<br>".join(both) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}: chi-square "
+            parts.append("<figure>" + "<br>".join(both) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}{name_of(i)}: chi-square "
                          f"{chi2[i]:.3g}, {profiles[i]:.3g}</figcaption></figure>")
         parts.append("</div>")
     return parts

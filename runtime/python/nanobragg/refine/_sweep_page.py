@@ -86,7 +86,7 @@ def page(sweep, table, pictures=12):
     parts.append(_report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"],
                                [(name, f"{x:.4f}", f"{s:.2g}" if s else "held")
                                 for name, x, s in zip(result.names, result.x, result.sigma)]))
-    model = boxes.background + result.own * result.image
+    model = boxes.background + result.light
     parts += [*_by_frame(sweep, model), *_pulls(sweep, model), *_rocking(sweep, model, table, pictures)]
     parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and what is left from -5 sigmas "
                  "(white) to 5 (black).</p>")

@@ -28,7 +28,7 @@ class SweptBlocks(Blocks):
         self.across = across(self.axis)
         tilts = {f"axis {i}": Quantity("axis", ("spindle_axis",), _STEP) for i in range(2)}
         super().__init__(sim, boxes, *args, more=tilts, **how)
-        self.cell = OrientedCell(rotation(self.middle * self.axis) @ sim["reciprocal_matrix"] / METRES, self.system)
+        self.cells = [OrientedCell(rotation(self.middle * self.axis) @ sim["reciprocal_matrix"] / METRES, self.system)]
         self.tilts = [self.first_shared("axis 0"), self.first_shared("axis 1")]
 
     def first_shared(self, name):

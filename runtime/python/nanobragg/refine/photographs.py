@@ -9,7 +9,7 @@ import tempfile
 import time
 
 import numpy
-from scipy import ndimage
+from scipy import ndimage, spatial
 
 from .. import _core
 from .._errors import DATA_ERRORS, FileError, reason
@@ -17,14 +17,15 @@ from . import _files, _report
 from ._background import Background
 from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulator
-from ._crystal import OrientedCell, cell_of
-from ._geometry import ISOTROPIC, Fitted, Detector, assign, attenuation_length, fit, near_sphere
+from ._crystal import cell_of
+from ._geometry import Detector, attenuation_length, near_sphere
+from ._lattices import MOST_LATTICES, Rejected, lattices_of, refit
 from ._merging import structure_factors
 from ._modules import Modules
-from ._indexing import orient, real_basis
 from ._noise import gain_and_zero, largest_number, no_numbers
 from ._panels import BEAM, ONE
 from ._photographs import read_photograph
+from ._response import Response
 from ._spots import find_spots, usable_pixels
 from ._stated_geometry import Geometry
 from .shots import _each
@@ -33,6 +34,7 @@ BOX = 15  # pixels, edge of the boxes about spots
 DARK = 9  # and of those about reflections without spots
 _NEAR = numpy.radians(0.7)  # how far off the sphere these may be
 _STRONG = 300  # photons of a spot whose place counts for rms_px
+_ALONE = 0.9  # part of the light in a reflection's pixels that is of its lattice, where it says something of F
 
 
 @dataclasses.dataclass
@@ -84,41 +86,26 @@ class Still:
     shape: tuple = ()  # slow and fast pixels
     photograph: object = dataclasses.field(default=None, repr=False)  # its header
     found: object = dataclasses.field(default=None, repr=False)  # Spots
-    fitted: object = dataclasses.field(default=None, repr=False)
+    lattices: list = dataclasses.field(default_factory=list, repr=False)  # Fitted of each; they have no spot in common
     chi2_model: float = numpy.nan  # with structure factors of the model, where they were refined
-    other: object = dataclasses.field(default=None, repr=False)  # Fitted of another lattice, by spots that this one does not have
     boxes: object = dataclasses.field(default=None, repr=False)  # Boxes, one for each spot
     dark: object = dataclasses.field(default=None, repr=False)  # Boxes about predicted reflections without spots
     explained: object = dataclasses.field(default=None, repr=False)  # Explained, of those that are indexed
     explained_spots: object = dataclasses.field(default=None, repr=False)  # which of the spots that are
 
+    @property
+    def fitted(self):
+        """The Fitted of the lattice that most spots are of."""
+        return self.lattices[0]
 
-class Rejected(Exception):
-    """Why a photograph cannot be indexed, in one sentence."""
+    @property
+    def of(self):
+        """The lattice of each spot, -1 of none."""
+        return numpy.select([one.indexed for one in self.lattices], range(len(self.lattices)), -1)
 
-
-# Limit of 1/d (1/A), pixels and degrees within which spots are indexed, and what is free: sigmas of the detector's tilts,
-# the cell's form, and the directions of the mosaic spread. From what is sure to what is fine.
-_STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
-           (numpy.inf, 3.0, 1.0, {"tilt": 0.01, "mosaic": 0.5}),
-           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}),
-           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}))
-
-
-_WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, of spots that are indexed
-_ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
-
-
-def _fit(fitted, spots, system, stages):
-    for limit, tolerance, degrees, free in stages:
-        fitted = assign(fitted, spots.at, tolerance, numpy.radians(degrees), limit)
-        use = fitted.indexed
-        if use.sum() < 10:
-            raise Rejected(f"{use.sum()} of its {len(spots)} spots are near reflections of the model; another crystal, or "
-                           "several of them")
-        fitted = fit(OrientedCell(fitted.matrix, system), fitted, spots.at[use], fitted.hkl[use],
-                     **{"tilt": 0.0, "shape": 0.0, "mosaic": 0.0, **free})
-    return assign(fitted, spots.at, _WITHIN, _MISSING)
+    def of_spots(self, name):
+        """What their lattices say of the spots."""
+        return numpy.array([getattr(one, name) for one in self.lattices])[numpy.maximum(self.of, 0), numpy.arange(len(self.found))]
 
 
 def _detectors(photograph):
@@ -144,8 +131,8 @@ def _in_photons(photograph, usable, noise):
     if photograph.counting:
         return photograph
     for _ in range(2):  # spots are better known when the noise is
-        gain, zero = gain_and_zero(photograph.photons, usable)
-        photons = photograph.in_photons(gain, zero)
+        gain, zero, sigma = gain_and_zero(photograph.photons, usable)
+        photons = photograph.in_photons(gain, zero, sigma)
         _, strong = find_spots(photons.photons, usable, even=False)
         usable = usable & ~_about(strong)
     return photons
@@ -156,48 +143,7 @@ def _about(strong):
     return ndimage.binary_dilation(strong, numpy.ones((3, 3), bool), iterations=5)
 
 
-def _orientation(spots, detectors, model):
-    """The Fitted of the lattice that most spots are of. Rejected where there is none."""
-    found = []
-    for shifted in (False, True):  # the beam's place may be some pixels off
-        if shifted and found and max(part for _, _, part, *_ in found) > 0.5:
-            break
-        found += [(*orientation, detector) for detector in detectors
-                  if (orientation := orient(detector.scattering_vectors(spots.at), spots.light, model.cell, shifted))]
-    if not found:
-        raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
-    turn, scale, part, shift, detector = max(found, key=lambda one: one[2])
-    if part < 0.3:
-        raise Rejected(f"no orientation of the cell puts a third of its {len(spots)} spots near reflections")
-    detector = detector.shifted(shift)
-    # Scattering vectors that are too long mean a distance that is too short.
-    detector.distance *= scale
-    fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
-    fitted = _fit(fitted, spots, model.system, _STAGES)
-    chance = _by_chance(fitted, spots)
-    if (count := fitted.indexed.sum()) < chance + 5 * numpy.sqrt(chance + 1):
-        raise Rejected(f"{count} of its {len(spots)} spots are near reflections of the best orientation, and {chance:.0f} would be by "
-                       "chance; another crystal, or too few spots")
-    return fitted
-
-
-def _by_chance(fitted, spots):
-    """How many spots would be indexed elsewhere."""
-    return numpy.mean([assign(fitted, spots.at + shift, _WITHIN, _MISSING).indexed.sum() for shift in _ELSEWHERE])
-
-
-def _other_lattice(still, model):
-    """Of the spots that are not indexed, if there is one; the detector is that of the first."""
-    rest = still.found.chosen(~still.fitted.indexed)
-    detector = still.fitted.detector
-    try:
-        other = _orientation(rest, [dataclasses.replace(detector)], model)
-    except Rejected:
-        return None
-    return other if abs(other.detector.distance / detector.distance - 1) < 0.01 else None
-
-
-def _index(still, model, least, geometry, noise):
+def _index(still, model, least, geometry, noise, most):
     photograph = read_photograph(still.image, geometry)
     if not photograph.counting:
         photograph.photons = numpy.where(no_numbers(photograph.photons), numpy.nan, photograph.photons)
@@ -211,11 +157,10 @@ def _index(still, model, least, geometry, noise):
     detectors = list(_detectors(photograph))
     why = None
     try:
-        _take(still, _orientation(spots, detectors, model))
-        still.other = _other_lattice(still, model)
+        _take(still, lattices_of(spots, detectors, model, most))
     except Rejected as error:
         why = error
-    detector = still.fitted.detector if still.fitted else detectors[0]
+    detector = still.fitted.detector if still.lattices else detectors[0]
     background = Background(photons, pixels.usable & ~_about(strong), detector.radii(photons.shape), detector.panels.parts(photons.shape))
     still.masked["shadow"] = int(background.shadows.sum())
     if not photograph.counting:
@@ -226,22 +171,23 @@ def _index(still, model, least, geometry, noise):
     usable = pixels.usable & ~background.shadows
     still.boxes = Boxes.around(spots.at, BOX // 2, photons, usable, background.model, still.calibration)
     usable[tuple(still.boxes.rows.T)] = False  # what is in the box of a spot is in no other
-    still.dark = Boxes.around(near_sphere(still.fitted, still.shape, _NEAR), DARK // 2, photons, usable, background.model,
-                              still.calibration)
+    dark = [near_sphere(one, still.shape, _NEAR) for one in still.lattices]
+    still.dark = Boxes.around(numpy.concatenate(dark), DARK // 2, photons, usable, background.model, still.calibration)
+    still.dark.lattice = numpy.repeat(range(len(dark)), [len(at) for at in dark])[still.dark.box]
 
 
-def _take(still, fitted):
-    spots = still.found
-    still.fitted, still.indexed = fitted, int(fitted.indexed.sum())
-    still.rms_px = fitted.rms(fitted.indexed & (spots.light > _STRONG))
-    still.rms_px_all = fitted.rms(fitted.indexed)
-    still.distance_mm = fitted.detector.distance
+def _take(still, lattices):
+    still.lattices, indexed = lattices, numpy.any([one.indexed for one in lattices], axis=0)
+    still.indexed, away = int(indexed.sum()), numpy.linalg.norm(still.of_spots("off"), axis=1)
+    rms = lambda which: float(numpy.sqrt((away[which]**2).mean())) if which.any() else numpy.nan
+    still.rms_px, still.rms_px_all = rms(indexed & (still.found.light > _STRONG)), rms(indexed)
+    still.distance_mm = still.fitted.detector.distance
 
 
-def _one(index, *, paths, model, least, geometry, noise):
+def _one(index, *, paths, **how):
     begin, still = time.perf_counter(), Still(index, str(paths[index]))
     try:
-        _index(still, model, least, geometry, noise)
+        _index(still, **how)
     except Rejected as error:
         still.status, still.why = "rejected", str(error)
     except DATA_ERRORS as error:
@@ -266,24 +212,27 @@ def _share_detector(stills, model):
             modules = _modules(group)
             for still in group:
                 detector = dataclasses.replace(still.fitted.detector, tilts=tilts, modules=modules)
-                _take(still, _fit(dataclasses.replace(still.fitted, detector=detector), still.found, model.system,
-                                  ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
+                _take(still, refit([dataclasses.replace(one, detector=detector) for one in still.lattices], still.found,
+                                   model.system, ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
 
 
 def _modules(group):
     """Where the modules of the detector of these stills are."""
-    spots = [(still.found.at[use], -still.fitted.off[use], still.found.light[use])
-             for still in group for use in [still.fitted.indexed]]
+    spots = [(still.found.at[use], -still.of_spots("off")[use], still.found.light[use])
+             for still in group for use in [still.of >= 0]]
     return group[0].fitted.detector.modules.shifted(*map(numpy.concatenate, zip(*spots)))
 
 
 # Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
 UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
-          "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1}
+          "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1,
+         "dead_time": 1e6, "gain": 1, "psf": 1}
 
 
-def in_units(held, restrain, units=UNITS):
+def in_units(held, restrain, units=UNITS, response=Response()):
     """Sigmas of restraints in the units of the fit."""
+    if response.psf is None and "psf" in restrain:
+        raise ValueError("there is no point spread to be restrained; --psf=gauss:80 says its shape and where its width starts, um")
     for name in (*held, *restrain):
         if name not in units:
             raise ValueError(f"{name} is no number of this fit; there are {', '.join(units)}")
@@ -300,30 +249,36 @@ def _depth(detector):
     return detector.attenuation * (1 - path / numpy.expm1(path))
 
 
-def _simulators(still, model):
+def _simulators(still, model, response=Response()):
     """Those of a still, of a detector of one panel: the plane of the others where photons are absorbed."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "still.expt")
         with open(path, "w") as file:
             json.dump(experiments([still], model, folder, plane=True), file)
-        return simulator(path, model.grid, model.lowest)
+        return simulator(f"{path}:0", model.grid, model.lowest, *response.flags(still.fitted.detector.pixel))
 
 
 def used(still, model):
     """Which of its spots are explained: those that are indexed, and have a structure factor; others are not of the crystal."""
-    at = still.fitted.hkl - numpy.array(model.lowest)
+    at = still.of_spots("hkl") - numpy.array(model.lowest)
     inside = ((at >= 0) & (at < model.grid.shape)).all(axis=1)
-    return still.fitted.indexed & inside & (model.grid[tuple(numpy.where(inside[:, None], at, 0).T)] > 0)
+    return (still.of >= 0) & inside & (model.grid[tuple(numpy.where(inside[:, None], at, 0).T)] > 0)
 
 
 def boxes_of(still, dark=False):
-    """Those of the spots that are explained, or those without spots, with the reflections that are nearest to their pixels."""
+    """Those of the spots that are explained, or those without spots, with the reflections that are nearest to their pixels: those
+    of the lattice that the nearest spot is of. A reflection is h, k, l and its lattice, where there are several."""
     boxes = dataclasses.replace(still.dark) if dark else still.boxes.chosen(still.explained_spots)
-    detector = still.fitted.detector
+    detector, several = still.fitted.detector, len(still.lattices) > 1
+    if several and not dark:
+        nearest = spatial.cKDTree(still.found.at[still.explained_spots]).query(boxes.rows[:, ::-1] + 0.5)[1]
+        boxes.lattice = still.of[still.explained_spots][nearest]
     boxes.exposure = detector.modules.number(boxes.rows[:, ::-1])
     q = detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
     boxes.rows = boxes.rows - detector.panels.begin[detector.panels.number(boxes.rows[:, ::-1])].astype("i4")
-    return boxes.with_reflections(numpy.rint(q @ numpy.linalg.inv(still.fitted.matrix).T).astype("i4"))
+    bases = numpy.array([numpy.linalg.inv(one.matrix) for one in still.lattices])
+    hkl = numpy.rint(numpy.einsum("nij,nj->ni", bases[boxes.lattice], q) if several else q @ bases[0].T).astype("i4")
+    return boxes.with_reflections(numpy.column_stack([hkl, boxes.lattice]) if several else hkl)
 
 
 def _standing(detector, panel, off):
@@ -351,9 +306,12 @@ def _explained(number, *, stills, model, how):
     still, begin = stills[number], time.perf_counter()
     try:
         use = still.explained_spots = used(still, model)
-        sims = _simulators(still, model)
+        response, seconds = how["response"], still.photograph.seconds
+        response.check(seconds, "dead_time" in how["restrain"])
+        sims = _simulators(still, model, response)
         boxes = boxes_of(still)
         result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained,
+                         others=[one.matrix for one in still.lattices[1:]], seconds=seconds,
                          exposures=_exposures(still.fitted.detector), faces=_faces(still.fitted.detector), dark=boxes_of(still, True), **how)
         corner, fast, slow = result.panels
         normal = numpy.cross(fast, slow)
@@ -402,14 +360,18 @@ def _refine_factors(stills, model, tested, workers, how):
     def used_spots():
         for still in training:
             result = still.explained
-            yield result.hkl, result.ratio, result.precision, result.photons
+            for k in range(len(still.lattices)):
+                mine = result.alone > _ALONE
+                if len(still.lattices) > 1:
+                    mine &= result.hkl[:, 3] == k
+                yield result.hkl[mine, :3], result.ratio[mine], result.precision[mine], result.photons[mine]
 
     return structure_factors(model, used_spots,
                              lambda grid: _explain(good, dataclasses.replace(model, grid=grid), workers, how))
 
 
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
-          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None):
+          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response()):
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
@@ -418,16 +380,20 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     sets: of mosaic blocks, at most. factors: refines structure factors, too, on all stills but those of the numbers
     ``tested``. least: pixels of a spot. geometry: an .expt that says where the detector stands, in place
     of the images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none beside that of
-    these photons; None: of detectors that count photons (1, 0), and what pixels of others say. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
+    these photons; None: of detectors that count photons (1, 0), and what pixels of others say. lattices: crystals of an image,
+    at most; each further one is looked for among spots that the others do not have. response: where the fit of the detector's
+    begins. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
 
     Returns a Still for each.
     """
-    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}), "sets": sets}
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, response=response), "sets": sets, "response": response}
     crystal = Model.read(model)
     geometry = None if geometry is None else Geometry.read(geometry)
     if not len(paths):
         raise ValueError("there are no images")
-    one = functools.partial(_one, paths=list(paths), model=crystal, least=least, geometry=geometry, noise=noise)
+    if lattices < 1:
+        raise ValueError(f"--lattices is {lattices}; a photograph has one at least")
+    one = functools.partial(_one, paths=list(paths), model=crystal, least=least, geometry=geometry, noise=noise, most=lattices)
     stills = []
     for still in _each(one, list(range(len(paths))), workers):
         stills.append(still)
@@ -450,21 +416,29 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
 
 
 def in_words(explained):
-    """Numbers of a crystal that was explained, with the units people use."""
-    values, x = explained.values, explained.x
-    yield "sets", explained.sets
+    """Numbers of a still that was explained, and of its first lattice, with the units people use."""
+    values = explained.values
     for name, key, unit in (("divergence_h_mrad", "hdiv_sigma", 1e3), ("divergence_v_mrad", "vdiv_sigma", 1e3),
                             ("bandwidth_percent", "bandwidth_sigma", 100.0), ("cells_a", "ncells_a", 1.0)):
         yield name, values[key] * unit
-    yield "mosaicity_deg", explained.mosaicity
-    yield "scale", explained.scale
-    yield "B", x[-1]
+    if "psf_fwhm" in values:
+        yield "psf_um", values["psf_fwhm"] * 1e6
+    yield "dead_time_ns", values["dead_time"] * 1e9
+    yield from _words_of(explained.lattices[0])
 
 
-_COLUMNS = ["shot", "image", "status", "spots", "indexed", "other_lattice", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
-            "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "a", "b", "c", "alpha", "beta", "gamma", "missing_deg",
-            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B",
-            "chi2_background", "gain", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
+def _words_of(lattice):
+    yield "sets", lattice.sets
+    yield "mosaicity_deg", lattice.mosaicity
+    yield "scale", lattice.scale
+    yield "B", lattice.B
+
+
+_CELL = ("a", "b", "c", "alpha", "beta", "gamma")
+_COLUMNS = ["shot", "image", "status", "spots", "indexed", "lattices", "indexed_each", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+            "beam_slow_px", "tilt_x_deg", "tilt_y_deg", *_CELL, "missing_deg",
+            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
+            "chi2_background", "gain", "gain_sigma", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
 
 
 def rows(stills):
@@ -474,49 +448,71 @@ def rows(stills):
         row = {"shot": s.index, "image": s.image, "status": s.status, "spots": s.spots, "indexed": s.indexed,
                "chi2_background": f"{s.chi2_background:.4f}", "seconds": f"{s.seconds:.3f}", "why": s.why, **s.masked}
         if s.photograph:
-            row |= {"gain": f"{s.photograph.gain:.4g}", "zero": f"{s.photograph.zero:.4g}",
+            row |= {"gain": f"{s.photograph.gain:.4g}", "gain_sigma": f"{s.photograph.gain_sigma * s.photograph.gain:.2g}", "zero": f"{s.photograph.zero:.4g}",
                     "calibration": f"{s.calibration:.4g}"}
         if s.status == "indexed":
-            detector, missing = s.fitted.detector, s.fitted.missing[s.fitted.indexed]
+            detector, missing = s.fitted.detector, s.of_spots("missing")[s.of >= 0]
             row |= {"rms_px": f"{s.rms_px:.3f}", "rms_px_all": f"{s.rms_px_all:.3f}", "distance_mm": f"{s.distance_mm:.3f}",
                     "beam_fast_px": f"{detector.centre[0]:.3f}", "beam_slow_px": f"{detector.centre[1]:.3f}",
                     "missing_deg": f"{numpy.degrees(numpy.sqrt(numpy.mean(missing**2))):.4f}"}
-            row["other_lattice"] = int(s.other.indexed.sum()) if s.other else 0
+            row |= {"lattices": len(s.lattices), "indexed_each": " ".join(str(one.indexed.sum()) for one in s.lattices)}
             row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
-            row |= {name: f"{v:.4f}" for name, v in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(s.fitted.matrix))}
+            row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(s.fitted.matrix))}
         if s.explained:
             row |= {"chi2": f"{s.explained.chi2:.4g}", "chi2_profiles": f"{s.explained.chi2_profiles:.4g}",
                     "chi2_model": f"{s.chi2_model if numpy.isfinite(s.chi2_model) else s.explained.chi2:.4g}"}
             row |= {"unseen": s.explained.unseen, "chi2_unseen": f"{s.explained.chi2_unseen:.4g}"}
             row |= {name: f"{value:.6g}" for name, value in in_words(s.explained)}
+            row["gain"] = f"{s.photograph.gain * s.explained.values['gain']:.4g}"
         yield [row.get(name, "") for name in _COLUMNS]
 
 
+_OF_LATTICE = ["experiment", "shot", "lattice", "spots", "rms_px_all", "chi2", *_CELL, "sets", "mosaicity_deg", "scale", "B"]
+
+
+def lattice_rows(stills):
+    """A row for each lattice, as for each experiment of indexed.expt, the first with names. Cells are those of the places of
+    spots, the rest is that of pixels."""
+    yield _OF_LATTICE
+    every = ((still, k) for still in stills if still.status == "indexed" for k in range(len(still.lattices)))
+    for number, (still, k) in enumerate(every):
+        fitted = still.lattices[k]
+        row = {"experiment": number, "shot": still.index, "lattice": k, "spots": int(fitted.indexed.sum()),
+               "rms_px_all": f"{fitted.rms(fitted.indexed):.3f}"}
+        row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(fitted.matrix))}
+        if still.explained:
+            row |= {"chi2": f"{still.explained.chi2_of[k]:.4g}"}
+            row |= {name: f"{value:.6g}" for name, value in _words_of(still.explained.lattices[k])}
+        yield [row.get(name, "") for name in _OF_LATTICE]
+
+
 def _places(still, refined):
-    """Fast and slow axes and corners (mm) of a still's panels, and the crystal's matrix."""
+    """Fast and slow axes and corners (mm) of a still's panels."""
     if refined:
         corner, fast, slow = still.explained.panels
-        return [(f / numpy.linalg.norm(f), s / numpy.linalg.norm(s), 1e3 * c) for f, s, c in zip(fast, slow, corner)], still.explained.matrix
+        return [(f / numpy.linalg.norm(f), s / numpy.linalg.norm(s), 1e3 * c) for f, s, c in zip(fast, slow, corner)]
     corner, fast, slow, _ = still.fitted.detector.placed()
-    return list(zip(fast, slow, corner)), still.fitted.matrix
+    return list(zip(fast, slow, corner))
 
 
 def experiments(stills, model, folder, refined=False, plane=False):
-    """DIALS' experiment list of stills, as indexed or as their pixels have it. folder: names of images are relative to it.
+    """DIALS' experiment list of stills, one for each lattice, as indexed or as their pixels have it. folder: names of images are relative to it.
     plane: one panel of the size of the largest, where photons are absorbed."""
     content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
                "scan": [], "crystal": [], "profile": [], "scaling_model": []}
     for number, still in enumerate(stills):
         photograph, detector = still.photograph, still.fitted.detector
-        places, matrix = _places(still, refined)
-        panels = detector.panels
+        places, panels = _places(still, refined), detector.panels
         if plane:
             fast, slow, normal = detector.axes()
             panels, places = ONE, [(fast, slow, detector.corner() + _depth(detector) * normal)]
         sizes = panels.size.tolist() if panels.size is not None else [detector.panels.size.max(axis=0).tolist() if detector.panels.size is not None else still.shape]
         raw = [(0, 0)] if panels.raw is None else panels.raw.tolist()
-        content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
-                                      "crystal": number, "imageset": number})
+        for one in still.explained.lattices if refined else still.lattices:
+            content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
+                                          "crystal": len(content["crystal"]), "imageset": number})
+            content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
+                                       **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(one.matrix))}})
         frame = re.fullmatch(r"(.+):(\d+)", still.image)
         name, of_file = (frame[1], {"single_file_indices": [int(frame[2])]}) if frame else (still.image, {})
         content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(name, folder)], **of_file, "mask": "",
@@ -533,35 +529,55 @@ def experiments(stills, model, folder, refined=False, plane=False):
             "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": photograph.gain,
             "pedestal": photograph.zero, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
             for i, ((fast, slow, corner), size, begin) in enumerate(zip(places, sizes, raw))]})
-        content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
-                                   **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(matrix))}})
     return content
 
 
-def reflections(stills):
-    """DIALS' reflection table: indexed spots with boxes of 15 x 15 pixels."""
-    parts = []
-    for number, still in enumerate(stills):
-        use = still.fitted.indexed
-        at, light = still.found.at[use], still.found.light[use]
-        panels = still.fitted.detector.panels
-        panel = panels.number(at)
-        at = at - panels.begin[panel][:, ::-1]
+def reflections(stills, refined=False):
+    """DIALS' reflection table: indexed spots with boxes of 15 x 15 pixels, of each lattice. refined: those that are explained, with
+    the photons of data and model in the pixels that are theirs, and the centroids of the model's light."""
+    parts, number = [], 0
+    for still in stills:
+        panels, hkl = still.fitted.detector.panels, still.of_spots("hkl")
+        panel = panels.number(still.found.at)
+        at = still.found.at - panels.begin[panel][:, ::-1]
+        light, more = still.found.light, {}
+        there = at + still.of_spots("off")
+        if refined:
+            light, more, there = _modelled(still, there)
         low = numpy.floor(at).astype(int) - BOX // 2
-        count = len(at)
-        frame = numpy.full((count, 1), 0.5)
-        parts.append({"miller_index": still.fitted.hkl[use].astype("i4"), "id": numpy.full(count, number, "i4"),
-                      "panel": panel.astype("u8"),
-                      "bbox": numpy.column_stack([low[:, 0], low[:, 0] + BOX, low[:, 1], low[:, 1] + BOX, numpy.zeros(count),
-                                                  numpy.ones(count)]).astype("i4"),
-                      "xyzobs.px.value": numpy.hstack([at, frame]),
-                      "xyzcal.px": numpy.hstack([at + still.fitted.off[use], frame]), "intensity.sum.value": light,
-                      "intensity.sum.variance": numpy.maximum(light, 1.0)})
+        for k in range(len(still.lattices)):
+            use = (still.of == k) & (still.explained_spots if refined else True)
+            count = use.sum()
+            frame = numpy.full((count, 1), 0.5)
+            parts.append({"miller_index": hkl[use].astype("i4"), "id": numpy.full(count, number, "i4"), "panel": panel[use].astype("u8"),
+                          "bbox": numpy.column_stack([low[use, 0], low[use, 0] + BOX, low[use, 1], low[use, 1] + BOX,
+                                                      numpy.zeros(count), numpy.ones(count)]).astype("i4"),
+                          "xyzobs.px.value": numpy.hstack([at[use], frame]), "xyzcal.px": numpy.hstack([there[use], frame]),
+                          "intensity.sum.value": light[use], "intensity.sum.variance": numpy.maximum(light[use], 1.0),
+                          **{name: values[use] for name, values in more.items()}})
+            number += 1
     return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def _modelled(still, there):
+    """Of each spot that is explained the photons of its reflection in data and model, in the pixels that are nearest to it, and
+    the centroid of the model's. there: where spots are whose reflection has no pixels."""
+    boxes, image = boxes_of(still), still.explained.image
+    sums = lambda values: numpy.bincount(boxes.reflection, weights=values, minlength=len(boxes.hkl))
+    data, model = sums(boxes.data - boxes.background), sums(image)
+    middle = numpy.column_stack([sums(image * (axis + 0.5)) for axis in boxes.rows.T[::-1]]) / numpy.maximum(model, 1e-9)[:, None]
+    rows = {tuple(hkl): row for row, hkl in enumerate(boxes.hkl.tolist())}
+    light, photons, there = numpy.zeros(len(there)), numpy.zeros(len(there)), there.copy()
+    of = still.of
+    for spot, hkl in enumerate(still.of_spots("hkl").tolist()):
+        row = rows.get((*hkl, of[spot])[:boxes.hkl.shape[1]])
+        if row is not None and of[spot] >= 0:
+            light[spot], photons[spot], there[spot] = data[row], model[row], middle[row]
+    return light, {"intensity.model": photons}, there
+
+
 def write(out, stills, model):
-    """indexed.expt, indexed.refl, refined.expt, shots.csv and report.html."""
+    """indexed.expt, indexed.refl, refined.expt, refined.refl, shots.csv, lattices.csv and report.html."""
     os.makedirs(out, exist_ok=True)
     good = [still for still in stills if still.status == "indexed"]
     if good:
@@ -571,8 +587,10 @@ def write(out, stills, model):
     if explained := [still for still in good if still.explained]:
         _files.write_file(os.path.join(out, "refined.expt"),
                           json.dumps(experiments(explained, model, os.path.abspath(out), True), indent=1).encode())
+        _files.write_reflections(os.path.join(out, "refined.refl"), reflections(explained, True))
     table = list(rows(stills))
     _report.write_table(os.path.join(out, "shots.csv"), table)
+    _report.write_table(os.path.join(out, "lattices.csv"), list(lattice_rows(stills)))
     _report.write_page(os.path.join(out, "report.html"), "Indexed photographs", _page(stills, table))
 
 
@@ -580,15 +598,19 @@ def _page(stills, table):
     good = [still for still in stills if still.status == "indexed"]
     parts = [f"<h1>{len(good)} of {len(stills)} photographs indexed</h1>", _report.table(table[0], table[1:])]
     for still in good:
-        parts += [f"<h2>{os.path.basename(still.image)}</h2>", _off_by_radius(still)]
+        parts.append(f"<h2>{os.path.basename(still.image)}</h2>")
+        if len(still.lattices) > 1:
+            head, *lines = lattice_rows([still])
+            parts.append(_report.table(head[1:], [line[1:] for line in lines]))
+        parts.append(_off_by_radius(still))
         if still.explained:
             parts += still_page(still, boxes_of(still))
     return parts
 
 
 def _off_by_radius(still):
-    fitted, use = still.fitted, still.fitted.indexed & (still.found.light > _STRONG)
-    spots, away = (fitted.detector.across(at) for at in (still.found.at[use], still.found.at[use] + fitted.off[use]))
+    use = (still.of >= 0) & (still.found.light > _STRONG)
+    spots, away = (still.fitted.detector.across(at) for at in (still.found.at[use], (still.found.at + still.of_spots("off"))[use]))
     off, radius = away - spots, numpy.linalg.norm(away, axis=1)
     along = away / radius[:, None]
     radial = (off * along).sum(axis=1)

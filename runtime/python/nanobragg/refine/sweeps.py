@@ -15,6 +15,7 @@ from ._explain import Fit, simulators
 from ._foreground import foreground
 from ._one_panel import faces_of, of_one_panel
 from ._positions import placed, scattering_vectors
+from ._response import Response
 from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
 from ._sweep_page import page
 from ._swept import SweptBlocks
@@ -47,6 +48,8 @@ class Sweep:
     sums: float = numpy.nan  # of the model over the table's, the median of bright reflections
     sums_apart: float = numpy.nan  # what half of them are within
     sums_far: int = 0  # how many are not within 5 %
+    sums_data: float = numpy.nan  # of the data, the same
+    sums_data_far: int = 0
     turned: float = numpy.nan  # the crystal, from its start, in the middle of the sweep
     axis_turned: float = numpy.nan
     axis_unsure: float = None  # degrees: the axis is held, as the pixels tell it no better
@@ -65,12 +68,12 @@ def _profile(scan, listed):
     return profiles[number] if isinstance(number, int) and 0 <= number < len(profiles) else {}
 
 
-def _simulators(scan, listed):
+def _simulators(scan, listed, response):
     experiment = listed["experiment"][scan.index]
     said = _profile(scan, listed).get("sigma_m")
     width = said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY
     layers = _layers(listed["detector"][experiment["detector"]]["panels"])
-    flags = ["-detector_thicksteps", str(layers)] if layers else []
+    flags = [*response.flags(scan.panels[0]["pixel_size"][0]), *(["-detector_thicksteps", str(layers)] if layers else [])]
     with of_one_panel(listed, scan.index, scan.path) as path:
         sim, one = simulators(f"{path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
     plain = one if path == scan.path else simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)[1]
@@ -147,19 +150,21 @@ class _SweepFit(Fit):
         if "axis" not in self.held | self.restrain.keys():
             self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
         self.run(100.0, 15, "B", "scale", enough=1e-3)
-        while self.model.sets < self.sets and self.another_set(100.0, wider=True):
+        while self.another_set(100.0, wider=True):
             pass
         self.run(100.0, 8, "B", enough=1e-5)
         self.keep_sigmas("B")
 
 
-def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
+def begin_fit(sweep, scan, listed, table, system="triclinic", margin=2, gain=1.0, offset=0.0, response=Response(), **how):
+    """The _SweepFit of a scan, a simulator that knows where pixels are, the table's boxes, and how deep light is absorbed (m);
+    rows and boxes of the sweep are its own. how: of Fit."""
     sweep.frames, sweep.first = sum(name is not None for name in scan.names), scan.first
     rows = sweep.rows = chosen(table, scan, _MOST_PIXELS)
     sweep.reflections = len(rows)
     if len(rows) < 10:
         raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
-    sim, one, plain, faces, depth = _simulators(scan, listed)
+    sim, one, plain, faces, depth = _simulators(scan, listed, response)
     bbox = table["bbox"][rows].astype(int)
     bbox[:, 4:] -= scan.first - 1
     corners, axes = placed(plain)
@@ -171,17 +176,24 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     light = boxes.sums(boxes.data - boxes.background)
     fitted = numpy.argsort(-light)
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
-    axis = sim["spindle_axis"]
     shown = dataclasses.replace(boxes, panel=0 * boxes.panel, exposure=boxes.exposure * len(faces) + boxes.panel)
     exposures = [exposure | face | {"close_distance": face["close_distance"] + depth} for exposure in exposures for face in faces]
-    fit = _SweepFit((sim, one), shown, light, system, most=fitted, exposures=exposures, volume=True, faces=faces, **how)
+    fit = _SweepFit((sim, one), shown, light, system, most=fitted, exposures=exposures, volume=True, faces=faces, response=response,
+                    seconds=scan.seconds, **how)
+    return fit, plain, bbox, depth
+
+
+def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
+    fit, plain, bbox, depth = begin_fit(sweep, scan, listed, table, system, margin, gain, offset, **how)
     fit.positions_and_rocking()
     result, model = fit.result(), fit.model
     result.values["close_distance"] -= depth  # to the sensor's face
     sweep.explained, new = result, result.values["spindle_axis"]
+    rows, boxes, axis = sweep.rows, sweep.boxes, model.sim["spindle_axis"]
     sweep.axis_unsure = fit.unsure
-    sweep.turned = _angle(result.matrix @ numpy.linalg.inv(model.cell.start))
-    sweep.matrix = model.at_zero(result.matrix, new)
+    matrix = result.lattices[0].matrix
+    sweep.turned = _angle(matrix @ numpy.linalg.inv(model.cells[0].start))
+    sweep.matrix = model.at_zero(matrix, new)
     sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, new)), axis @ new)))
     summed = foreground(_profile(scan, listed), plain, table["xyzcal.px"][rows][boxes.box, :2], boxes.panel, boxes.rows) \
         if "xyzcal.px" in table else True
@@ -197,7 +209,7 @@ def _angle(change):
 def _measure(sweep, boxes, table, bbox, summed):
     """What the pixels of each reflection say, against the table. summed: which pixels of its boxes the table sums."""
     result, rows = sweep.explained, sweep.rows
-    model = result.own * result.image
+    model = result.light
     # The pixels of a box that are its own reflection's.
     own = sweep.own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
 
@@ -213,16 +225,19 @@ def _measure(sweep, boxes, table, bbox, summed):
                      "data": sums(boxes.data - boxes.background, lit)}
     for name, axis in (("fast", boxes.rows[:, 1]), ("slow", boxes.rows[:, 0]), ("frame", boxes.exposure)):
         sweep.columns[name] = sums(model * (axis + 0.5)) / numpy.maximum(light, 1e-9)
+    low, high = bbox[boxes.box, ::2], bbox[boxes.box, 1::2]
+    at = numpy.column_stack([boxes.rows[:, ::-1], boxes.exposure])
+    inside = own & summed & (low <= at).all(axis=1) & (at < high).all(axis=1)
+    sweep.columns |= {"foreground": sums(boxes.data - boxes.background, inside), "foreground_model": sums(model, inside),
+                      "foreground_variance": numpy.maximum(sums(variance, inside), 1.0)}
     bright, said = light > _BRIGHT * sigma, table.get("intensity.sum.value")
     if said is not None and "intensity.sum.variance" in table:
         bright = said[rows] > _BRIGHT * numpy.sqrt(numpy.maximum(table["intensity.sum.variance"][rows], 1e-9))
-        low, high = bbox[boxes.box, ::2], bbox[boxes.box, 1::2]
-        at = numpy.column_stack([boxes.rows[:, ::-1], boxes.exposure])
-        inside = own & summed & (low <= at).all(axis=1) & (at < high).all(axis=1)
         if bright.any():
-            ratios = sums(model, inside)[bright] / said[rows][bright]
+            ratios, of_data = (sweep.columns[name][bright] / said[rows][bright] for name in ("foreground_model", "foreground"))
             sweep.sums, sweep.sums_apart = float(numpy.median(ratios)), float(numpy.median(numpy.abs(ratios - 1)))
-            sweep.sums_far = int((numpy.abs(ratios - 1) > 0.05).sum())
+            sweep.sums_data = float(numpy.median(of_data))
+            sweep.sums_far, sweep.sums_data_far = (int((numpy.abs(r - 1) > 0.05).sum()) for r in (ratios, of_data))
     sweep.bright, sweep.columns["bright"] = int(bright.sum()), bright
     if bright.any():
         sweep.chi2, sweep.chi2_poisson = (float(sums(left / v)[bright].sum() / count[bright].sum())
@@ -231,15 +246,15 @@ def _measure(sweep, boxes, table, bbox, summed):
 
 
 _COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
-            "sums_far", "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
-            "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "seconds", "why"]
+            "sums_far", "sums_data", "sums_data_far", "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
+            "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "why"]
 
 
 def _line(sweep):
     row = {"sweep": sweep.index, "status": sweep.status, "frames": sweep.frames, "reflections": sweep.reflections,
-           "bright": sweep.bright, "sums_far": sweep.sums_far, "seconds": f"{sweep.seconds:.2f}", "why": sweep.why}
+           "bright": sweep.bright, "sums_far": sweep.sums_far, "sums_data_far": sweep.sums_data_far, "seconds": f"{sweep.seconds:.2f}", "why": sweep.why}
     if sweep.explained:
-        row |= {name: f"{getattr(sweep, name):.4g}" for name in ("chi2", "chi2_poisson", "rms_px", "sums", "sums_apart")}
+        row |= {name: f"{getattr(sweep, name):.4g}" for name in ("chi2", "chi2_poisson", "rms_px", "sums", "sums_apart", "sums_data")}
         row |= {"turned_deg": f"{sweep.turned:.5f}", "axis_turned_deg": f"{sweep.axis_turned:.5f}",
                 "distance_mm": f"{1e3 * sweep.explained.values['close_distance']:.4f}"}
         row |= {name: f"{value:.5f}" for name, value in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(sweep.matrix))}
@@ -283,6 +298,9 @@ def _reflections(good, table, listed, path):
                       "panel": table["panel"][sweep.rows].astype("u8"), "bbox": table["bbox"][sweep.rows].astype("i4"),
                       "xyzcal.px": numpy.column_stack([found["fast"], found["slow"], found["frame"] + first]),
                       "intensity.sum.value": found["data"], "intensity.sum.variance": found["sigma"]**2,
+                      "intensity.foreground.value": found["foreground"],
+                      "intensity.foreground.variance": found["foreground_variance"],
+                      "intensity.foreground.model": found["foreground_model"],
                       "intensity.prf.value": found["light"], "intensity.prf.variance": found["sigma"]**2,
                       "chi2": found["chi2"]})
     return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -295,7 +313,7 @@ def are_sweeps(experiments):
 
 
 def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=None, sets=MOST_SETS, margin=2, gain=1.0,
-           offset=0.0, out=None, progress=None):
+           offset=0.0, response=Response(), out=None, progress=None):
     """Explains the pixels of rotation sweeps, over all frames together, with an intensity for each reflection: orientation,
     cell, goniometer axis, detector, mosaicity, size of blocks, divergence and bandwidth.
 
@@ -303,18 +321,20 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     reflections: its reflection table (.refl), integrated or indexed. system: which cell the crystal keeps, one of
     refine.CELL_SYSTEMS. held, restrain: numbers of the fit, by name, that stay, and sigmas of others. sets: of mosaic blocks,
     at most. margin: pixels and frames by which boxes are enlarged. gain, offset: an image holds photons * gain + offset.
-    out: a folder for refined.expt, refined.refl, sweeps.csv and report.html.
+    response: where the fit of the detector's begins. out: a folder for refined.expt, refined.refl, sweeps.csv and report.html.
 
     Returns a Sweep for each experiment.
     """
     path = str(experiments)
-    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"], "halo": 1}), "sets": sets}
+    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"], "halo": 1}, response),
+           "sets": sets, "response": response}
     listed, table = _files.read_experiments(path), _files.read_reflections(reflections)
     found = []
     for index in range(len(listed["experiment"])):
         begin, sweep = time.perf_counter(), Sweep(index)
         try:
             scan = Scan(listed, index, path).only_present()
+            response.check(scan.seconds, "dead_time" in how["restrain"])
             table = with_boxes(table, scan)
             _explain(sweep, scan, listed, table, system, margin, gain, offset, how)
         except DATA_ERRORS as error:

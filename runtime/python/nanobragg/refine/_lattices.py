@@ -1,0 +1,131 @@
+"""The lattices of a still: orientations of a known cell on one detector, each with spots of its own."""
+
+import dataclasses
+
+import numpy
+
+from ._crystal import OrientedCell
+from ._geometry import ISOTROPIC, PLACE, SPHERE, Fitted, assign, fit
+from ._indexing import orient, real_basis
+
+MOST_LATTICES = 3  # that are looked for
+
+# Limit of 1/d (1/A), pixels and degrees within which spots are indexed, and what is free: sigmas of the detector's tilts,
+# the cell's form, and the directions of the mosaic spread. From what is sure to what is fine.
+STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
+          (numpy.inf, 3.0, 1.0, {"tilt": 0.01, "mosaic": 0.5}),
+          (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}),
+          (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}))
+_WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, of spots that are indexed
+_ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
+_DOMAIN = numpy.radians(1.5)  # lattices that are turned by less are domains of one crystal, which sets of mosaic blocks explain better
+_SCALE = 0.01  # by which scattering vectors of a further lattice may be longer or shorter than the first one's
+
+
+class Rejected(Exception):
+    """Why a photograph cannot be indexed, in one sentence."""
+
+
+def fit_stages(fitted, spots, system, stages, held=False):
+    """held: the detector stays."""
+    for limit, tolerance, degrees, free in stages:
+        fitted = assign(fitted, spots.at, tolerance, numpy.radians(degrees), limit)
+        use = fitted.indexed
+        if use.sum() < 10:
+            raise Rejected(f"{use.sum()} of its {len(spots)} spots are near reflections of the model; another crystal, or "
+                           "several of them")
+        free = {"tilt": 0.0, "shape": 0.0, "mosaic": 0.0, **free}
+        fitted = fit(OrientedCell(fitted.matrix, system), fitted, spots.at[use], fitted.hkl[use], place=0.0 if held else numpy.inf,
+                     **free | ({"tilt": 0.0} if held else {}))
+    return assign(fitted, spots.at, _WITHIN, _MISSING)
+
+
+def orientation(spots, detectors, model, held=False):
+    """The Fitted of the lattice that most spots are of. held: the detector stays. Rejected where there is none."""
+    found = []
+    for shifted in (False,) if held else (False, True):  # the beam's place may be some pixels off
+        if shifted and found and max(part for _, _, part, *_ in found) > 0.5:
+            break
+        found += [(*oriented, detector) for detector in detectors
+                  if (oriented := orient(detector.scattering_vectors(spots.at), spots.light, model.cell, shifted))]
+    if not found:
+        raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
+    turn, scale, part, shift, detector = max(found, key=lambda one: one[2])
+    if part < 0.3 or held and abs(scale - 1) > _SCALE:
+        raise Rejected(f"no orientation of the cell puts a third of its {len(spots)} spots near reflections")
+    if not held:
+        detector = detector.shifted(shift)
+        # Scattering vectors that are too long mean a distance that is too short.
+        detector.distance *= scale
+    fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
+    fitted = fit_stages(fitted, spots, model.system, STAGES, held)
+    chance = _by_chance(fitted, spots)
+    if (count := fitted.indexed.sum()) < chance + 5 * numpy.sqrt(chance + 1):
+        raise Rejected(f"{count} of its {len(spots)} spots are near reflections of the best orientation, and {chance:.0f} would be by "
+                       "chance; another crystal, or too few spots")
+    return fitted
+
+
+def _by_chance(fitted, spots):
+    """How many spots would be indexed elsewhere."""
+    return numpy.mean([assign(fitted, spots.at + shift, _WITHIN, _MISSING).indexed.sum() for shift in _ELSEWHERE])
+
+
+def lattices_of(spots, detectors, model, most):
+    """The Fitted of each lattice, at most so many, those of most spots first. They have one detector, and no spot in common."""
+    found = [orientation(spots, detectors, model)]
+    others = numpy.ones(len(spots), bool)  # without those of domains
+    while len(found) < most:
+        rest = others & ~_indexed(found)
+        try:
+            other = assign(orientation(spots.chosen(rest), [found[0].detector], model, held=True), spots.at, _WITHIN, _MISSING)
+        except Rejected:
+            break
+        if any(_turned(other.matrix, one.matrix) < _DOMAIN for one in found):
+            others &= ~(rest & other.indexed)
+            continue
+        more = refit([*found, other], spots, model.system, STAGES[-1:])
+        if len(more) == len(found):
+            break
+        found = more
+    return sorted(found, key=lambda one: -one.indexed.sum())
+
+
+def _turned(matrix, other):
+    """By how much one lattice is turned against another, rad; inf where it is too much to tell which axes are the same."""
+    same = other @ numpy.rint(numpy.linalg.inv(other) @ matrix)
+    if abs(numpy.linalg.det(same) / numpy.linalg.det(other)) < 0.5:
+        return numpy.inf
+    left, strains, right = numpy.linalg.svd(matrix @ numpy.linalg.inv(same))
+    cosine = (numpy.trace(left @ right) - 1) / 2
+    return float(numpy.arccos(numpy.clip(cosine, -1, 1))) if numpy.abs(strains - 1).max() < 0.1 else numpy.inf
+
+
+def _indexed(lattices):
+    return numpy.any([one.indexed for one in lattices], axis=0)
+
+
+def _apart(lattices):
+    """Each spot is of the lattice whose reflection is nearest to it."""
+    if len(lattices) == 1:
+        return lattices
+    away = [numpy.where(one.indexed, (one.off**2).sum(axis=1) / PLACE**2 + (one.missing / SPHERE)**2, numpy.inf) for one in lattices]
+    of = numpy.where(_indexed(lattices), numpy.argmin(away, axis=0), -1)
+    return [dataclasses.replace(one, indexed=of == k) for k, one in enumerate(lattices)]
+
+
+def refit(lattices, spots, system, stages):
+    """Each is fitted again to spots that are not another one's; the first says where the detector is."""
+    lattices, done = _apart(lattices), []
+    of_any = _indexed(lattices)
+    for one in lattices:
+        if done:
+            one = dataclasses.replace(one, detector=done[0].detector)
+        try:
+            fitted = fit_stages(one, spots.chosen(one.indexed | ~of_any), system, stages, held=bool(done))
+        except Rejected:
+            if not done:
+                raise
+            continue
+        done.append(assign(fitted, spots.at, _WITHIN, _MISSING))
+    return _apart(done)
