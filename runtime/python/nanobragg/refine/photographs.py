@@ -225,8 +225,7 @@ def _modules(group):
 
 # Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
 UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
-          "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1,
-         "dead_time": 1e6, "gain": 1, "psf": 1}
+          "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1, "dead_time": 1e6, "gain": 1, "psf": 1}
 
 
 def in_units(held, restrain, units=UNITS, response=Response()):
