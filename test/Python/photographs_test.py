@@ -35,6 +35,7 @@ from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._response import Response, counted
 from nanobragg.refine._spot_fit import SpotFit
 from nanobragg.refine._spots import Spots, find_spots, usable_pixels
+from nanobragg.refine._still_page import foretold
 from nanobragg.refine._stills import Stills
 
 FLUENCE = nb.Simulator.from_flags("-cell 50 50 50 90 90 90 -default_F 1 -N 5 -lambda 1 -distance 100")["fluence"]
@@ -585,6 +586,23 @@ class OfResponse(unittest.TestCase):
         np.testing.assert_array_less(np.abs(x - truth)[free] / sigma, 4)
         self.assertLess(sigma[np.isin(groups[free], ("psf", "dead_time"))].max(), 0.05)
         self.assertLess(abs(fit.cost(x, image, start, np.full(model.size, np.inf)) / len(data) - 1), 0.1)
+
+
+class OfPlaces(unittest.TestCase):
+    def test_what_neighbours_foretell(self):
+        random = np.random.default_rng(5)
+        direction = random.normal(size=(600, 3)) * (1, 1, 0.1)
+        direction /= np.linalg.norm(direction, axis=1)[:, None]
+        angle = np.radians(random.uniform(-0.3, 0.3, 600))
+        around = np.arctan2(direction[:, 1], direction[:, 0])
+        noise = 0.1 * random.normal(size=(600, 2))
+        both, by_direction, by_angle = foretold(np.sin(2 * around + angle / np.radians(0.1))[:, None] * (1, 0.5) + noise, direction, angle)
+        self.assertGreater(both, 0.7)
+        self.assertLess(max(by_direction, by_angle), 0.2)
+        both, by_direction, by_angle = foretold(np.sin(2 * around)[:, None] * (1, 0.5) + noise, direction, angle)
+        self.assertGreater(by_direction, 0.8)
+        self.assertLess(by_angle, 0.1)
+        self.assertLess(max(foretold(noise, direction, angle)), 0.05)
 
 
 class OfGeometry(unittest.TestCase):

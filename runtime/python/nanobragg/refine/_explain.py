@@ -357,7 +357,7 @@ class Fit:
                          model.panels(self.plain, self.x, self.faces),
                          chi2=float(left.mean()),
                          chi2_profiles=float(squares(boxes, shown).mean()),
-                         rms_px=float(numpy.sqrt((displacements(boxes, image)**2).sum(axis=1).mean())),
+                         rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
                          image=image, before=before, hkl=both.hkl, ratio=ratio, light=shown, photons=every.sums(mine),
                          alone=every.sums(mine) / numpy.maximum(every.sums(light.sum(axis=0)), 1e-300), precision=precision, **unseen)
@@ -378,7 +378,7 @@ def squares(boxes, image):
 
 
 def displacements(boxes, image):
-    """From the centroid of the model's light to that of the data's, (spots, 2) pixels, of reflections that are bright."""
+    """Which of ``boxes.hkl`` are bright; and from the centroid of the model's light to that of the data's, (bright, 2) pixels."""
     spots = SpotFit(None, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
     high = numpy.zeros(len(boxes.hkl))
     numpy.maximum.at(high, boxes.reflection, image)
@@ -388,7 +388,7 @@ def displacements(boxes, image):
     enough = (spots.sums(above) > _STRONG) & (spots.sums(shown) > 0)
     centroid = lambda light: numpy.column_stack([spots.sums(light * axis) / numpy.maximum(spots.sums(light), 1e-9)
                                                  for axis in boxes.rows.T[::-1]])
-    return (centroid(above) - centroid(shown))[enough]
+    return enough, (centroid(above) - centroid(shown))[enough]
 
 
 def degenerate(scaled, names):

@@ -3,7 +3,11 @@
 import numpy
 
 from . import _report
-from ._explain import squares
+from ._explain import displacements, squares
+from ._panels import BEAM
+
+_DIRECTION, _ANGLE = numpy.radians(8.0), numpy.radians(0.04)  # of neighbours, whose displacements are like a spot's
+_FEWEST, _MOST = 50, 2000  # spots that are compared
 
 
 def _by(values, label, chi2, profiles, data, model, bins=8):
@@ -12,6 +16,39 @@ def _by(values, label, chi2, profiles, data, model, bins=8):
              f"{data[p].sum():.4g}", f"{data[p].sum() / max(model[p].sum(), 1e-9):.3f}")
             for p in numpy.array_split(numpy.argsort(values), bins) if len(p)]
     return _report.table([label, "spots", "chi-square", "with intensities of their own", "photons", "data / model"], rows)
+
+
+def foretold(off, direction, angle):
+    """Which part of the variance of displacements those of a spot's neighbours foretell, its own left out: of neighbours in
+    direction and angle off the sphere, in direction alone, in angle alone. off: (spots, 2). direction: unit vectors,
+    (spots, 3). angle: rad."""
+    turned = (numpy.arccos(numpy.clip(direction @ direction.T, -1, 1)) / _DIRECTION)**2
+    apart = ((angle[:, None] - angle) / _ANGLE)**2
+
+    def part(distance):
+        weights = numpy.exp(-0.5 * distance)
+        numpy.fill_diagonal(weights, 0)
+        guess = weights @ off / (weights.sum(axis=1) + 0.5)[:, None]  # towards 0 where there are few
+        return max(1 - ((off - guess)**2).sum() / ((off - off.mean(axis=0))**2).sum(), 0.0)
+
+    return part(turned + apart), part(turned), part(apart)
+
+
+def _places(boxes, result):
+    """A paragraph on what displacements of bright spots follow."""
+    bright, off = displacements(boxes, result.image)
+    hkl, off = boxes.hkl[bright][:_MOST], off[:_MOST]
+    if len(hkl) < _FEWEST:
+        return []
+    lattice = hkl[:, 3] if hkl.shape[1] > 3 else numpy.zeros(len(hkl), int)
+    q = numpy.einsum("nij,nj->ni", numpy.array([one.matrix for one in result.lattices])[lattice], hkl[:, :3])
+    length, wave = numpy.linalg.norm(q, axis=1), 1 / (1e10 * result.values["wavelength"])
+    angle = (numpy.linalg.norm(wave * BEAM + q, axis=1) - wave) / length
+    both, direction, alone = foretold(off, q / length[:, None], angle)
+    return [f"<p>Places of {len(hkl)} bright spots: neighbours in direction (8 degrees) and angle off the sphere (0.04 degrees) "
+            f"foretell {both:.0%} of the variance of their displacements, neighbours in direction alone {direction:.0%}, in angle "
+            f"alone {alone:.0%}. What only both together foretell is detail of the crystal's orientations that its sets of mosaic "
+            "blocks do not have.</p>"]
 
 
 def still_page(still, boxes, pictures=6):
@@ -30,6 +67,7 @@ def still_page(still, boxes, pictures=6):
     parts = [f"<p>Chi-square {result.chi2:.3g} per pixel of {len(hkl)} boxes; {result.chi2_profiles:.3g} where each spot has "
              f"an intensity of its own: that is what shapes and places leave, the rest is that of structure factors and of the "
              f"part of each reflection that is on the sphere. Background: {still.chi2_background:.3f}.</p>"]
+    parts += _places(boxes, result)
     if result.degenerate:
         parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
                      + "; ".join(result.degenerate) + ".</p>")
