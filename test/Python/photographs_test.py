@@ -531,7 +531,7 @@ class OfResponse(unittest.TestCase):
         at = lambda light, lost, gain: counted(light, background, own, lost, np.exp(gain))
         np.testing.assert_allclose(at(light, 0.0, 0.0)[0], light)
         # A paralysable counter with this background, twice the light of the model and a gain.
-        empty = 0.5 / 1.25  # of which as good as none is lost
+        empty = 0.5 / 1.25  # nearly none of these are lost
         self.assertAlmostEqual(at(light, 1e-4, np.log(1.25))[0][1] * 2, 1.25 * (60 + empty) * np.exp(-1e-4 * (60 + empty)) - 0.5, places=3)
         for lost in (-1e-5, 0.0, 4e-5):
             values, *slopes = at(light, lost, 0.2)

@@ -177,7 +177,8 @@ class Blocks:
 
     def groups(self):
         """By which each number is fixed or restrained."""
-        return [*OF_SET * self.sets, *(q.group for q in self.shared.values()), *(name for strains in self.strains for name in (*["cell"] * len(strains), "B"))]
+        return [*OF_SET * self.sets, *(q.group for q in self.shared.values()),
+                *(name for strains in self.strains for name in (*["cell"] * len(strains), "B"))]
 
     def with_set(self, x, rotation, width, share, edge=1.0, lattice=0):
         """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread ``width`` times as much as those
@@ -223,9 +224,13 @@ class Blocks:
         """Photons of one lattice."""
         return sum(self.of_set(x, k) for k in self.sets_of(lattice))
 
+    def first_shared(self, name):
+        """Which of the shared numbers it is."""
+        return list(self.shared).index(name)
+
     def number(self, x, name):
         """The one of x that is shared."""
-        return x[self.first + list(self.shared).index(name)]
+        return x[self.first + self.first_shared(name)]
 
     def dead_time(self, x):
         """Seconds."""
@@ -286,7 +291,7 @@ class Blocks:
             B = self.own(lattice).stop - 1
             if free[B]:
                 rows[B] = -0.5 * self.squares * rows[[len(OF_SET) * k + 6 for k in self.sets_of(lattice)]].sum(axis=0)
-        dead_time, gain = (self.first + list(self.shared).index(name) for name in ("dead time", "gain"))
+        dead_time, gain = (self.first + self.first_shared(name) for name in ("dead time", "gain"))
         if self._answers(x) or free[dead_time] or free[gain]:
             _, by_light, by_lost, by_gain = self._counted(x, rows[6:self.first:len(OF_SET)].sum(axis=0))
             rows *= by_light

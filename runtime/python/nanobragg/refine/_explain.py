@@ -245,7 +245,7 @@ class Fit:
 
     def _halos(self):
         """Edges of small blocks that may be tried, to those of the others."""
-        edge = (self.model.start["ncells_a"] * numpy.exp(self.x[self.model.first + list(self.model.shared).index("size")])
+        edge = (self.model.start["ncells_a"] * numpy.exp(self.model.number(self.x, "size"))
                 * numpy.linalg.norm(numpy.linalg.inv(self.model.cells[0].start)[0]))
         return [length / edge for length in _HALOS if length < edge]
 

@@ -10,8 +10,8 @@ _KNOWN = 1.2  # a factor within which counts of photons cannot be told from othe
 
 
 def gain_and_zero(numbers, usable):
-    """The unit per photon, the number at which there would be no noise, and the sigma of the unit, a part of it. Photons are counted from there: numbers then vary as
-    much as they are, and read-out noise is a constant part of the background.
+    """The unit per photon, the number at which there would be no noise, and the sigma of the unit, a part of it. Photons are
+    counted from that number: numbers then vary as much as they are, and read-out noise is a constant part of the background.
 
     numbers: the image; usable: pixels without spots. (1, 0, 0) where they seem to be photons, or where too few pixels say it.
     """

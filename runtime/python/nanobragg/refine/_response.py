@@ -26,7 +26,7 @@ class Response:
         return said[1], float(said[2])
 
     def check(self, seconds, free):
-        """Refuses lost counts where nobody says how long an exposure is. free: whether the dead time is."""
+        """Refuses lost counts where no file says how long an exposure is. free: whether the dead time is."""
         if (self.dead_time or free) and not seconds > 0:
             raise ValueError("its files do not say how long an exposure is, and counts are lost by the photons per second; leave "
                              "--dead-time and --restrain dead_time out")

@@ -14,7 +14,8 @@ class SpotFit:
     times the larger of model and data, and variance that of the model of the step before. d is projected out: what is
     minimized is the sum of squares with the best d (variable projection). tolerance 0: the model's own intensities.
 
-    model: image(x), jacobian(x, free), renewed(x, image, own): the image where pixels have own times the light. data, background: photons of the pixels; spot: that of each, of so many.
+    model: image(x), jacobian(x, free), renewed(x, image, own): the image where pixels have own times the light. data,
+    background: photons of the pixels; spot: that of each, of so many.
     calibration: of variance(). about, sigma: what is known of x beside the pixels. reach: the longest step of each.
     """
 

@@ -31,10 +31,6 @@ class SweptBlocks(Blocks):
         self.cells = [OrientedCell(rotation(self.middle * self.axis) @ sim["reciprocal_matrix"] / METRES, self.system)]
         self.tilts = [self.first_shared("axis 0"), self.first_shared("axis 1")]
 
-    def first_shared(self, name):
-        """Which of the shared numbers it is."""
-        return list(self.shared).index(name)
-
     def _turned(self, tilts):
         """The axis, and the rotation of the middle of the sweep back to angle 0."""
         axis = rotation(_STEP * numpy.cross(self.axis, tilts @ self.across)) @ self.axis
