@@ -1,4 +1,4 @@
-// What is wrong with a command line.
+// The error that a wrong command line raises.
 #ifndef NANOBRAGG_COMMANDLINE_USAGEERROR_H
 #define NANOBRAGG_COMMANDLINE_USAGEERROR_H
 
