@@ -104,7 +104,7 @@ NB_INLINE double arcTangent(double x) {
   const bool steep = size > 1;
   const double t = steep ? 1 / size : size;
   const bool middle = t > ofEighth;
-  // atan(t) = pi / 4 + atan((t - 1) / (t + 1)). What is left of the series is below the next term,
+  // atan(t) = pi / 4 + atan((t - 1) / (t + 1)). The rest of the series is below the next term,
   // 0.415^31 / 31.
   const double u = middle ? (t - 1) / (t + 1) : t, u2 = u * u;
   double sum = 0;

@@ -1,4 +1,4 @@
-// What is measured.
+// The workloads that are measured.
 #ifndef NANOBRAGG_NBBENCH_WORKLOAD_H
 #define NANOBRAGG_NBBENCH_WORKLOAD_H
 

@@ -31,7 +31,7 @@ NumpyArray<double> arrayOf(Image image) {
   return takeVector(std::move(image.pixels), shape);
 }
 
-/// What Python's objects say: quantities, files, and what comes from memory instead of from a file.
+/// The inputs from Python's objects: quantities, files, and arrays in memory instead of files.
 struct MemoryInputs {
   Inputs inputs;
   CommandLine said;
@@ -78,7 +78,7 @@ struct MemoryInputs {
       }
   }
 
-  /// What a flag with one value says that is no quantity: a file, a background's material.
+  /// Sets a flag with one value that is no quantity: a file, a background's material.
   void setFlag(const std::string &name, const std::string &value) {
     const Flag &flag = *findFlag(name);
     flag.apply(said, Values(flag, name, {value}, {}));
