@@ -52,7 +52,7 @@ class OwnPipeline(unittest.TestCase):
                 file = self.program('--emit=mlir', f'--until-after={stage}')
                 told = self.run_tool('nb-compile', file, '-o', 'kernel.so').stderr
                 self.assertEqual(self.image('--kernel=kernel.so'), expected)
-                # What has been lowered is not hoisted once more.
+                # A lowered program is not hoisted once more.
                 lowered = STAGES.index(stage) >= STAGES.index('lanes')
                 self.assertEqual('nb-hoist-invariants' not in told, lowered, told)
                 self.assertIn('NOTE: passes: ', told)

@@ -19,7 +19,7 @@ from common import central, flags, grid, reference, simulator
 
 
 def image_of(sim):
-    """What other processes are asked for."""
+    """The image that other processes are asked for."""
     return sim.image()
 
 
@@ -512,7 +512,7 @@ class Background(unittest.TestCase):
         self.assertEqual(table.shape, (20, 4))
         np.testing.assert_allclose(table[:, 1], 3, rtol=1e-9)
         self.assertTrue((np.diff(table[:, 0]) > 0).all())
-        # What the simulator has in its table does not matter, nor do pixels that are not a number.
+        # The values in the simulator's table do not matter, nor do pixels that are not a number.
         sim["background_F"] = np.full((1, 1, 14), 7.0)
         image[5, 6] = np.nan
         np.testing.assert_allclose(nb.extract_background(sim, image, bins=20)[:, 1], 3, rtol=1e-9)

@@ -53,7 +53,7 @@ def numbers_at(address, shape):
 
 
 class Foreign:
-    """What another library has in memory that it got from the driver."""
+    """An array that another library has in memory from the driver."""
 
     def __init__(self, array, number=0, bits=64, strides=None):
         self.cuda = ctypes.CDLL("libcuda.so.1")

@@ -74,7 +74,7 @@ def complaints(text):
 
 
 def prose(path, text):
-    """What is read of a file, line by line."""
+    """The prose of a file, line by line."""
     lines = text.split("\n")
     if path.endswith(".h"):
         comments = (re.match(r"\s*(?://+<?|/?\*+) ?(.*?)(?:\*/)?$", line) for line in lines)

@@ -42,7 +42,7 @@ inline bool nbMutant(int number) {
 # Where code that a .td file holds is compiled.
 COMPILED_IN = {"dialect/GeometryOps.td": "dialect/NBOps.cpp",
                "dialect/DiffractionOps.td": "dialect/NBOps.cpp"}
-# What a group of tests runs, in the build folder; {python} is the interpreter, {source} the copy.
+# The tests of each group, run in the build folder; {python} is the interpreter, {source} the copy.
 TESTS = {
     "rules": [["bin/nb-derivatives-test"]],
     "interpreter": [["bin/nb-interpreter-test"]],
@@ -203,7 +203,7 @@ def fails(command, source, number):
             words += [sys.executable, "/usr/lib/llvm-22/bin/lit"]
         else:
             words.append(word.format(python=sys.executable, source=source))
-    with tempfile.TemporaryDirectory() as cache:  # of this mutant alone
+    with tempfile.TemporaryDirectory() as cache:  # one cache for each mutant
         environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE_DIR=cache,
                            NB_SIM=os.path.join(source, "build/bin/nb-sim"))
         try:

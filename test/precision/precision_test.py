@@ -21,7 +21,7 @@ import numpy as np
 BEAM = "-lambda 1 -distance 100 -pixel 0.1 -misset 10 20 30 -mosaic 0.5"
 CELL = "-cell 50 60 70 80 95 102 -default_F 100"
 
-# What derivatives are taken by, single numbers.
+# The parameters of the derivatives, single numbers.
 BY = "cell_a,cell_beta,misset_x,ncells_b,distance,mosaic_spread,beam_center_fast,fluence"
 
 
