@@ -185,8 +185,8 @@ unsigned dropResultsOfAll(FunctionOpInterface func) {
   return dropped;
 }
 
-/// Loops further out first: what they do not yield, no loop inside has to sum. And once more: what
-/// turned out to be equal inside is equal further out.
+/// Loops further out first: what they do not yield, no loop inside has to sum. And once more:
+/// values that are then equal inside are equal further out.
 unsigned dropResults(FunctionOpInterface func) {
   const unsigned outside = dropResultsOfAll(func);
   return outside + dropResultsOfAll(func);

@@ -1,4 +1,4 @@
-// A GPU as the rest of the runtime sees it.
+// A GPU, for the rest of the runtime.
 //
 // Each vendor's driver stands behind this interface in a folder of its own: runtime/gpu/cuda,
 // runtime/gpu/opencl. Nothing outside that folder includes a header of it but Open.h, and nothing

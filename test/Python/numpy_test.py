@@ -169,7 +169,7 @@ class Numbers(unittest.TestCase):
         np.testing.assert_array_equal(got, values)
         self.assertEqual(low, lowest)
         sim["F"] = 2 * values
-        sim["default_F"] = 2 * sim["default_F"]  # what counts outside of the box
+        sim["default_F"] = 2 * sim["default_F"]  # for reflections outside of the box
         self.assertAlmostEqual(sim.image().sum() / reference().image().sum(), 4, places=9)
         for bad in ((values[0], lowest), (values, (0, 0)), values[:0], (np.full((2, 2, 2), np.nan), lowest)):
             with self.assertRaises((ValueError, TypeError)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """background_test.py NB_SIM NB_GRADCHECK: amorphous background (-stol), from first principles.
 
-The model here shares no code with the simulator. What nonBragg.c (bl831/nanoBragg) computes stands in
+The model here shares no code with the simulator. The results of nonBragg.c (bl831/nanoBragg) stand in
 nonbragg.json, which compare_nonbragg.py wrote."""
 
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the tests notice when our own code is wrong?
+"""Do the tests fail when our own code is wrong?
 
     mutate.py check                       does every mutant of mutants.toml still find its place?
     mutate.py build FOLDER                a copy of the sources with all mutants in it, built there
@@ -7,7 +7,7 @@
                                           to fail; prints the survivors and the share that was caught
     mutate.py all FOLDER                  the three of them
 
-What a run has found is kept in FOLDER/results.json as long as the sources stay the same: the next run goes on with
+Results of a run are kept in FOLDER/results.json as long as the sources stay the same: the next run goes on with
 what is missing.
 
 All mutants are compiled at once: `from` becomes `(nbMutant(N) ? to : from)`, and the environment variable NB_MUTANT

@@ -91,9 +91,9 @@ typedef struct nb_kernel_output {
 
 /* The samples of a tile that a kernel with `reach` computes. A block is block_slow rows of
  * block_fast pixels (nb_reach_numbers). Orientations are numbered as the tables `incident` (beams)
- * and `direct` (bases) are; of averaged programs, bases are reflections. Of block i, beams
- * outer[outer_begin[i]] ... are computed up to outer[outer_begin[i + 1] - 1], and of the j-th beam
- * of all the bases inner[inner_begin[j]] ... up to inner[inner_begin[j + 1] - 1], both ascending.
+ * and `direct` (bases) are; of averaged programs, bases are reflections. Block i has the beams
+ * outer[outer_begin[i]] ... up to outer[outer_begin[i + 1] - 1], and the j-th beam of all
+ * has the bases inner[inner_begin[j]] ... up to inner[inner_begin[j + 1] - 1], both ascending.
  */
 typedef struct nb_lit {
   int64_t blocks;
@@ -107,14 +107,14 @@ typedef struct nb_tile {
   int64_t panel;
   int64_t slow_begin;
   int64_t slow_end;
-  const nb_lit *lit; /* for a kernel with `reach`, which computes these blocks and looks at no rows;
+  const nb_lit *lit; /* for kernels with `reach`, which compute these blocks and look at no rows;
                       * all other pixels of images are the caller's to clear */
 } nb_tile;
 
 /* The numbers by which the runtime finds where light can fall, see `reach`; counts are doubles,
  * too. A sample of direction d (a unit vector), beam (k, lambda) and basis B has light only if an
  * integer vector n is so near to h = B (d - k) / lambda that form(h - n) <= 1. Or, of a grating,
- * only if the product over the axes of max(1, cells |sin(pi h)|) is at most `grating`. Of an
+ * only if the product over the axes of max(1, cells |sin(pi h)|) is at most `grating`. In an
  * average, exp(-form(h - n)) is what is averaged. */
 typedef struct nb_reach_numbers {
   double panels, slow_pixels, fast_pixels;
@@ -199,7 +199,7 @@ typedef struct nb_device_code {
  * outputs[i] is looked at for images alone. The grid has one dimension and any number B of blocks
  * of `threads` threads. A chunk is `threads` neighbouring pixels of a row, the last one of each row
  * may be narrower; block b renders the chunks b, b + B, b + 2 B, ... of the tile, counted along its
- * rows. Of a kernel with `reach` (the tile's nb_lit and its lists lie on the device, too) a warp
+ * rows. In a kernel with `reach` (the tile's nb_lit and its lists lie on the device, too) a warp
  * of threads that run in step renders a block of as many pixels, warp w of W blocks w, w + W, ...
  *
  * Sums over pixels: each warp w, counted over all blocks, adds to the accumulator that begins

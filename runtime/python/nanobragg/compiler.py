@@ -8,7 +8,7 @@
     sim = compiler.kernel(flags, pipeline="builtin.module(...)")
     verdict = compiler.judge(flags, "builtin.module(...)")  # right? where is it wrong? faster?
 
-What is wrong with a program or a pipeline is a CompilerError, whose text says where.
+Errors in a program or a pipeline are CompilerErrors, whose text says where.
 """
 
 import dataclasses

@@ -28,7 +28,7 @@ def point_spread(image, kind, width, radius=None, threads=0):
 def true_counts(counts, dead_time, exposure):
     """The photons of which a detector with ``-dead_time`` counts so many: the inverse of y exp(-y dead_time / exposure).
 
-    counts: any shape, not negative. dead_time, exposure: s. Of the two numbers of photons with these counts it is the
+    counts: any shape, not negative. dead_time, exposure: s. Two numbers of photons have these counts; this is the
     lower one, below exposure / dead_time. Raises ValueError for more counts than exposure / (e dead_time).
     """
     counts = numpy.asarray(counts, dtype=float)
