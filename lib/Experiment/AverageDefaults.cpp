@@ -81,12 +81,12 @@ void DefaultsChooser::chooseAveraging() {
     throw std::invalid_argument("--average: only Gaussian crystals have averages in closed form; "
                                 "give -gauss_xtal, or --average=quadrature or --average=sampled");
   experiment.variant.bandwidth = bandwidth > 0;
-  experiment.beam.bandwidthSigma = units::fromPercent(bandwidth);
+  experiment.beam.bandwidthSigma = bandwidth;
 }
 
 void DefaultsChooser::chooseAveragedSweep() {
   Goniometer &g = experiment.goniometer;
-  g.osc = said(&O::osc) ? units::radians(*said(&O::osc)) : given.osc.value_or(0);
+  g.osc = said(&O::osc).value_or(given.osc.value_or(0));
   experiment.variant.sweep = g.osc != 0;
   report.phi0 = g.phi0;
   report.osc = g.osc;
@@ -126,11 +126,10 @@ void DefaultsChooser::chooseMosaicBlocks() {
   mosaicity = Mosaicity::None;
   if (const auto &abc = said(&O::mosaicAbc)) {
     mosaicity = Mosaicity::Ellipsoid;
-    for (std::size_t i = 0; i != 3; ++i)
-      crystal.mosaicAbc[i] = units::radians((*abc)[i]);
+    crystal.mosaicAbc = *abc;
   } else if (said(&O::mosaicSpread).value_or(0) > 0) {
     mosaicity = Mosaicity::Ball;
-    crystal.mosaicSpread = units::radians(*said(&O::mosaicSpread));
+    crystal.mosaicSpread = *said(&O::mosaicSpread);
   }
 }
 

@@ -11,9 +11,9 @@ namespace {
 constexpr std::size_t mostEntries = 65536;
 
 // As nonBragg, where neither flag nor stock table says it.
-constexpr double usualThickness = 0.1; // mm
-constexpr double usualDensity = 1;     // g/cm^3
-constexpr double usualMolarMass = 18;  // g/mol
+constexpr double usualThickness = 1e-4;  // m
+constexpr double usualDensity = 1e3;     // kg/m^3
+constexpr double usualMolarMass = 18e-3; // kg/mol
 
 void append(std::vector<double> &list, const std::vector<double> &values) {
   list.insert(list.end(), values.begin(), values.end());
@@ -46,12 +46,12 @@ void DefaultsChooser::chooseBackground() {
     const double thickness = m.thickness.value_or(usualThickness);
     const double density = m.density.value_or(usualDensity);
     const double molarMass = m.molarMass.value_or(usualMolarMass);
-    requireNotNegative(thickness, "-thickness", "mm");
-    requireNotNegative(density, "-density", "g/cm3");
-    requirePositive(molarMass, "-MW", "g/mol");
-    background.thickness.push_back(units::fromMillimetres(thickness));
-    background.density.push_back(density * 1e3);
-    background.molarMass.push_back(molarMass / 1e3);
+    requireNotNegative(thickness, "-thickness", "m");
+    requireNotNegative(density, "-density", "kg/m^3");
+    requirePositive(molarMass, "-MW", "kg/mol");
+    background.thickness.push_back(thickness);
+    background.density.push_back(density);
+    background.molarMass.push_back(molarMass);
   }
   background.area = beamSize() * beamSize();
   // What was not asked for in so many words was chosen for the crystal.

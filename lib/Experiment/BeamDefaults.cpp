@@ -1,6 +1,7 @@
 #include "lib/Experiment/DefaultsChooser.h"
 
 #include "lib/Experiment/NormalQuantiles.h"
+#include "lib/Experiment/QuantityRows.h"
 #include "lib/Experiment/Steps.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
@@ -26,8 +27,7 @@ StepRange DefaultsChooser::divergence(std::optional<double> Options::*range,
   const auto get = [&](auto field) {
     return inputs.sources.empty() ? said(field) : said.unread().*field;
   };
-  const auto rad = [](std::optional<double> x) { return converted(x, units::fromMilliradians); };
-  const std::optional<double> width = rad(get(range)), distance = rad(get(step));
+  const std::optional<double> width = get(range), distance = get(step);
   const auto number = width || !distance ? get(steps) : std::nullopt;
   return chosenSteps(
       [&](Rule rule) { return chooseStepRange(width, distance, number, rule, flag); });
@@ -40,8 +40,8 @@ void DefaultsChooser::chooseNormalDivergence() {
   constexpr std::int64_t usual = 5; // sources across
   Beam &beam = experiment.beam;
   experiment.variant.divergence = Divergence::Normal;
-  beam.hdivSigma = units::fromMilliradians(*said(&O::hdivSigma));
-  beam.vdivSigma = units::fromMilliradians(said(&O::vdivSigma).value_or(*said(&O::hdivSigma)));
+  beam.hdivSigma = *said(&O::hdivSigma);
+  beam.vdivSigma = said(&O::vdivSigma).value_or(*said(&O::hdivSigma));
   if (!isSampled())
     return; // one source, which stands for all
   if (beam.hdivSigma > 0)
@@ -56,9 +56,10 @@ void DefaultsChooser::chooseBeam() {
     throw std::invalid_argument("-lambda and -energy both set the wavelength; give one");
   beam.wavelength = given.wavelength.value_or(units::angstrom);
   if (said(&O::lambda))
-    beam.wavelength = units::wavelengthFromAngstrom(*said(&O::lambda));
+    beam.wavelength = *said(&O::lambda);
   if (said(&O::energy))
-    beam.wavelength = units::wavelengthFromEnergy(*said(&O::energy));
+    beam.wavelength =
+        units::wavelengthFromEnergy(flagUnit::electronvolts.fromSI(*said(&O::energy)));
   const char *const source = said(&O::lambda)   ? "-lambda"
                              : said(&O::energy) ? "-energy"
                                                 : "-img or -mask: WAVELENGTH";
@@ -69,10 +70,9 @@ void DefaultsChooser::chooseBeam() {
   const auto width = listed ? said.unread().dispersion : said(&O::dispersion);
   // Dispersion has no step of its own, so that there is no ratio to round.
   if (width.value_or(0) > 0)
-    report.dispersion =
-        reported(chooseStepRange(units::fromPercent(*width), {},
-                                 listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
-                                 semantics.exactRatios, "-dispersion"));
+    report.dispersion = reported(chooseStepRange(
+        *width, {}, listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
+        semantics.exactRatios, "-dispersion"));
   if (!listed && said(&O::hdivSigma)) {
     chooseNormalDivergence();
   } else {
@@ -90,16 +90,14 @@ void DefaultsChooser::chooseBeam() {
     beam.kahnFactor = said(&O::polarization).value_or(0);
   chooseFluence();
 
-  experiment.waterSize = said(&O::water) / 1e6;
+  experiment.waterSize = said(&O::water);
   if (experiment.waterSize > 0) {
     experiment.variant.water = semantics.water == Rule::C ? Water::C : Water::Right;
     note(&Semantics::water);
   }
 }
 
-double DefaultsChooser::beamSize() const {
-  return converted(said(&O::beamSize), units::fromMillimetres).value_or(1e-4);
-}
+double DefaultsChooser::beamSize() const { return said(&O::beamSize).value_or(1e-4); }
 
 void DefaultsChooser::chooseFluence() {
   double &fluence = experiment.beam.fluence;
@@ -110,7 +108,7 @@ void DefaultsChooser::chooseFluence() {
   } else {
     fluence = said(&O::fluence).value_or(constants::defaultFluence);
     const Options &o = said.unread(); // for what is printed
-    const double side = converted(o.beamSize, units::fromMillimetres).value_or(1e-4);
+    const double side = o.beamSize.value_or(1e-4);
     report.flux = fluence / o.exposure.value_or(1.0) * side * side;
   }
   requireNotNegative(fluence, "-fluence", "photons/m^2");
@@ -236,7 +234,7 @@ void DefaultsChooser::listSources() {
 void DefaultsChooser::chooseWavelengthScale() {
   Beam &beam = experiment.beam;
   beam.wavelengthScale = said(&O::wavelengthScale).value_or(1);
-  beam.wavelengthOffset = said(&O::wavelengthOffset).value_or(0) * units::angstrom;
+  beam.wavelengthOffset = said(&O::wavelengthOffset).value_or(0);
   for (const double wavelength : beam.sourceWavelength)
     requirePositive(beam.wavelengthOffset + beam.wavelengthScale * wavelength,
                     "-lambda_offset, -lambda_scale: the wavelength of a source", "m");

@@ -10,14 +10,15 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <tuple>
 
 namespace nanobragg {
 
 void DefaultsChooser::chooseGoniometer() {
   Goniometer &g = experiment.goniometer;
-  g.phi0 = converted(said(&O::phi), units::radians).value_or(given.phi.value_or(0));
-  const auto osc = said(&O::osc) ? converted(said(&O::osc), units::radians) : given.osc;
-  const auto step = converted(said(&O::phiStep), units::radians);
+  g.phi0 = said(&O::phi).value_or(given.phi.value_or(0));
+  const auto osc = said(&O::osc) ? said(&O::osc) : given.osc;
+  const auto step = said(&O::phiStep);
   const bool stepAlone = !osc && step.value_or(0) > 0;
   const auto steps = stepAlone ? std::nullopt : said(&O::phiSteps);
   const StepRange phi =
@@ -40,36 +41,35 @@ void DefaultsChooser::chooseGoniometer() {
 void DefaultsChooser::chooseOrientation() {
   Crystal &crystal = experiment.crystal;
   ProgramVariant &variant = experiment.variant;
-  if (!said(&O::cell) && !inputs.matrix)
+  if (!said(&O::cell) && !inputs.hasMatrix())
     throw std::invalid_argument(noUnitCell);
 
   std::optional<UnitCell> cell;
   std::array<Vec3, 3> reciprocal{};
   if (said(&O::cell)) {
     cell = unitCellOf(*said(&O::cell));
-    crystal.cellA = cell->a * units::angstrom;
-    crystal.cellB = cell->b * units::angstrom;
-    crystal.cellC = cell->c * units::angstrom;
-    crystal.cellAlpha = cell->alpha;
-    crystal.cellBeta = cell->beta;
-    crystal.cellGamma = cell->gamma;
+    std::tie(crystal.cellA, crystal.cellB, crystal.cellC, crystal.cellAlpha, crystal.cellBeta,
+             crystal.cellGamma) = std::tuple_cat(*said(&O::cell));
     reciprocal = defaultSetting(*cell, semantics.cellSetting);
     variant.cellSource = CellSource::Cell;
     variant.cellSetting = semantics.cellSetting;
     const double right = defaultSetting(*cell, Rule::Right)[2][2];
     const double likeC = defaultSetting(*cell, Rule::C)[2][2];
-    if (!inputs.matrix && std::fabs(likeC - right) > 1e-9 * right)
+    if (!inputs.hasMatrix() && std::fabs(likeC - right) > 1e-9 * right)
       note(&Semantics::cellSetting);
   }
-  if (inputs.matrix) {
+  if (inputs.hasMatrix()) {
     variant.cellSource = cell ? CellSource::CellAndMatrix : CellSource::Matrix;
     variant.cellSetting = Rule::Right;
-    // The file holds wavelength over A.
     const double scale = units::angstrom / experiment.beam.wavelength;
     for (int row = 0; row < 3; ++row)
       for (int column = 0; column < 3; ++column) {
-        reciprocal[column][row] = (*inputs.matrix)[3 * row + column] * scale;
-        crystal.reciprocalMatrix[3 * row + column] = reciprocal[column][row] / units::angstrom;
+        const std::size_t i = std::size_t(3 * row + column);
+        double &inAngstroms = reciprocal[column][row];
+        inAngstroms = inputs.matrix ? (*inputs.matrix)[i] * units::angstrom
+                                    : (*inputs.mosflmMatrix)[i] * scale;
+        crystal.reciprocalMatrix[i] =
+            inputs.matrix ? (*inputs.matrix)[i] : inAngstroms / units::angstrom;
       }
     const double volume = dot(reciprocal[0], cross(reciprocal[1], reciprocal[2]));
     const double box = length(reciprocal[0]) * length(reciprocal[1]) * length(reciprocal[2]);
@@ -84,8 +84,7 @@ void DefaultsChooser::chooseOrientation() {
     report.randomMisset = crystal.misset;
     note(&Semantics::randomMisset);
   } else if (said(&O::misset)) {
-    for (int i = 0; i < 3; ++i)
-      crystal.misset[i] = units::radians((*said(&O::misset))[i]);
+    crystal.misset = *said(&O::misset);
   }
   auto oriented = [&](std::array<Vec3, 3> vectors) {
     for (Vec3 &vector : vectors)
@@ -97,7 +96,8 @@ void DefaultsChooser::chooseOrientation() {
   report.reciprocalCell = lattice.reciprocal;
   report.volume = lattice.volume;
   cellEdges = lattice.edges;
-  cellEdgesOfC = inputs.matrix ? lattice.edges : oriented(defaultSetting(*cell, Rule::C)).edges;
+  cellEdgesOfC =
+      inputs.hasMatrix() ? lattice.edges : oriented(defaultSetting(*cell, Rule::C)).edges;
 }
 
 void DefaultsChooser::chooseCrystalSize() {
@@ -108,7 +108,7 @@ void DefaultsChooser::chooseCrystalSize() {
   for (int i = 0; i < 3; ++i) {
     double n = 1;
     if (said(sizes[i])) {
-      double size = units::fromMillimetres(*said(sizes[i]));
+      double size = *said(sizes[i]);
       if (i > 0 && beamSize() < size) {
         warn("clipping sample (" + text(size) + " m " + clipped[i] + ") with beam (" +
              text(beamSize()) + " m)");
@@ -235,7 +235,7 @@ void DefaultsChooser::chooseMosaic() {
   if (said(&O::mosaicAbc))
     return chooseMosaicEllipsoid();
   Crystal &crystal = experiment.crystal;
-  crystal.mosaicSpread = converted(said(&O::mosaicSpread), units::radians).value_or(0);
+  crystal.mosaicSpread = said(&O::mosaicSpread).value_or(0);
   const std::int64_t domains = crystal.mosaicSpread > 0 ? mosaicDomains("-mosaic") : 1;
   chooseMosaicFrame(domains); // also of one: a kernel is for any number
   crystal.mosaicAxis.clear();

@@ -149,9 +149,7 @@ void DefaultsChooser::choosePointSpread() {
   Detector &d = experiment.detector;
   if (said(&O::pointSpread) == PointSpread::None)
     return;
-  constexpr double ofNoisify = 46; // um
-  const double fwhm = said(&O::psfFwhm).value_or(ofNoisify);
-  d.psfFwhm = units::fromMicrometres(fwhm);
+  d.psfFwhm = said(&O::psfFwhm).value_or(units::fromMicrometres(46)); // as noisify has it
   const double width = d.psfFwhm / d.pixelSize;
   d.psfRadius = said(&O::psfRadius).value_or(0);
   if (!said(&O::psfRadius))
@@ -240,17 +238,17 @@ CompleteExperiment DefaultsChooser::run() {
   chooseBackground();
   checkSampleCount();
   experiment.variant.imageType = said(&O::imageType);
-  experiment.dmin = said(&O::dmin) * units::angstrom;
+  experiment.dmin = said(&O::dmin);
   experiment.variant.dmin = experiment.dmin > 0;
   complete.neverRead = said.neverRead();
   return std::move(complete);
 }
 
 CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
-                                  const Semantics &semantics) {
-  const std::vector<std::string> slips = doubtfulUnits(options);
+                                  const Semantics &semantics, Caller caller) {
+  const std::vector<std::string> slips = doubtfulUnits(options, caller);
   try {
-    checkQuantities(options);
+    checkQuantities(options, {}, caller);
     CompleteExperiment complete = DefaultsChooser(options, inputs, semantics).run();
     complete.warnings.insert(complete.warnings.begin(), slips.begin(), slips.end());
     return complete;

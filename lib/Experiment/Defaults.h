@@ -4,6 +4,7 @@
 
 #include "lib/Experiment/Experiment.h"
 #include "lib/Experiment/Options.h"
+#include "lib/Experiment/Quantity.h"
 #include "lib/Experiment/Ran1.h"
 #include "lib/Experiment/Report.h"
 #include "lib/Experiment/Semantics.h"
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace nanobragg {
-
-struct Field;
 
 struct CompleteExperiment {
   Experiment experiment;
@@ -35,9 +34,10 @@ inline constexpr const char *noStructureFactors =
     "no structure factors: give -hkl FILE, -default_F F or -dump FILE";
 
 /// Chooses a value for all that the user left open. Throws std::invalid_argument with one sentence
-/// that names the flag when a value is impossible.
+/// that names the flag when a value is impossible; values outside of a quantity's range, and those
+/// whose unit is doubtful, are told in the caller's words.
 CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
-                                  const Semantics &semantics);
+                                  const Semantics &semantics, Caller caller = Caller::CommandLine);
 
 } // namespace nanobragg
 #endif

@@ -127,11 +127,6 @@ private:
 /// Throws std::invalid_argument naming the flag unless value > 0 and finite.
 void requirePositive(double value, const char *flag, const char *unit);
 void requireNotNegative(double value, const char *flag, const char *unit);
-/// Unset where it is unset.
-template <typename Convert>
-std::optional<double> converted(const std::optional<double> &value, Convert convert) {
-  return value ? std::optional<double>(convert(*value)) : std::nullopt;
-}
 /// The shortest text that reads well, as %g.
 std::string text(double value);
 

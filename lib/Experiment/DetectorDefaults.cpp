@@ -13,8 +13,7 @@ namespace nanobragg {
 
 void DefaultsChooser::choosePixels() {
   Detector &d = experiment.detector;
-  d.pixelSize = converted(said(&O::pixelSize), units::fromMillimetres)
-                    .value_or(given.pixelSize.value_or(1e-4));
+  d.pixelSize = said(&O::pixelSize).value_or(given.pixelSize.value_or(1e-4));
 
   // Panels that all say their size decide, unless a flag does.
   auto largestPanel = [&](std::optional<std::int64_t> PanelOptions::*own, std::int64_t otherwise) {
@@ -34,8 +33,7 @@ void DefaultsChooser::choosePixels() {
       throw std::invalid_argument(std::string(pixelsFlag) +
                                   ": an image has at least 1 pixel; leave the flag out where " +
                                   sizeFlag + " and -pixel decide");
-    detSize = pixels > 0 ? d.pixelSize * double(pixels)
-                         : converted(said(size), units::fromMillimetres).value_or(102.4e-3);
+    detSize = pixels > 0 ? d.pixelSize * double(pixels) : said(size).value_or(102.4e-3);
     double n = wholeNumber(detSize / d.pixelSize - 0.5);
     if (!(n >= 1))
       throw std::invalid_argument(std::string(sizeFlag) +
@@ -59,14 +57,14 @@ void DefaultsChooser::chooseBeamCenter() {
   Detector &d = experiment.detector;
   DetectorReport &r = report.detector;
   const double pixel = d.pixelSize;
-  const Convention convention = said(&O::convention);
+  const Convention convention = report.convention;
   const bool custom = convention == Convention::Custom;
   const bool aboutSample = convention == Convention::Xds || convention == Convention::Dials;
   // What the convention does not use is printed only.
   auto get = [&](auto field, bool used) { return used ? said(field) : said.unread().*field; };
   auto metres = [&](auto field, const std::optional<double> &header, bool used) {
     const auto value = get(field, used);
-    return value ? converted(value, units::fromMillimetres) : header;
+    return value ? value : header;
   };
   const auto xBeam = metres(&O::xBeam, given.xBeam, !aboutSample);
   const auto yBeam = metres(&O::yBeam, given.yBeam, !aboutSample);
@@ -119,12 +117,10 @@ void DefaultsChooser::chooseBeamCenter() {
 
 void DefaultsChooser::chooseDistance() {
   Detector &d = experiment.detector;
-  auto closeDistance = given.closeDistance;
-  if (said(&O::closeDistance))
-    closeDistance = units::fromMillimetres(*said(&O::closeDistance));
+  const auto closeDistance =
+      said(&O::closeDistance) ? said(&O::closeDistance) : given.closeDistance;
   if (!closeDistance)
-    d.distance = converted(said(&O::distance), units::fromMillimetres)
-                     .value_or(given.distance.value_or(0.1));
+    d.distance = said(&O::distance).value_or(given.distance.value_or(0.1));
 
   ProgramVariant &variant = experiment.variant;
   const Vec3 &beam = experiment.beam.direction;
@@ -179,8 +175,7 @@ void DefaultsChooser::choosePanels() {
   for (const PanelOptions &panel : said(&O::panels)) {
     const std::string name = panelName(d.panels.size());
     Panel p;
-    for (int i = 0; i < 3; ++i)
-      p.offset[i] = units::fromMillimetres(panel.offset[i]);
+    p.offset = panel.offset;
     p.fastAxis = unit(panel.fastAxis);
     p.slowAxis = unit(panel.slowAxis);
     p.normal = unit(panel.normal.value_or(cross(p.fastAxis, p.slowAxis)));
@@ -232,9 +227,8 @@ void DefaultsChooser::chooseDetector() {
   Detector &d = experiment.detector;
   ProgramVariant &variant = experiment.variant;
   choosePixels();
-  d.rotation = {units::radians(said(&O::rotX)), units::radians(said(&O::rotY)),
-                units::radians(said(&O::rotZ))};
-  d.twotheta = units::radians(said(&O::twotheta).value_or(0));
+  d.rotation = {said(&O::rotX), said(&O::rotY), said(&O::rotZ)};
+  d.twotheta = said(&O::twotheta).value_or(0);
   report.twotheta = d.twotheta;
   chooseBeamCenter();
   chooseDistance();

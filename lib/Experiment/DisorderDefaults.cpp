@@ -59,8 +59,6 @@ void standardize(std::vector<Vec3> &vectors) {
     }
 }
 
-Vec3 inMetres(const Vec3 &angstroms) { return scaled(angstroms, units::angstrom); }
-
 } // namespace
 
 /// Rotation vectors of a normal distribution: for M axes M lengths, the middles of M parts of equal
@@ -94,8 +92,7 @@ void DefaultsChooser::chooseMosaicEllipsoid() {
       crystal.mosaicAxis.push_back(unit(rotation));
       crystal.mosaicUnitAngle.push_back(sign * length(rotation));
     }
-  for (std::size_t i = 0; i < 3; ++i)
-    crystal.mosaicAbc[i] = units::radians((*said(&O::mosaicAbc))[i]);
+  crystal.mosaicAbc = *said(&O::mosaicAbc);
   crystal.mosaicSpread = *std::ranges::max_element(crystal.mosaicAbc);
 }
 
@@ -107,8 +104,8 @@ void DefaultsChooser::chooseDiffuse() {
     throw std::invalid_argument("-diffuse_gamma and -diffuse_sigma belong together: a correlation "
                                 "length and a displacement; give both");
   experiment.variant.diffuse = true;
-  crystal.diffuseGamma = inMetres(*said(&O::diffuseGamma));
-  crystal.diffuseSigma = inMetres(*said(&O::diffuseSigma));
+  crystal.diffuseGamma = *said(&O::diffuseGamma);
+  crystal.diffuseSigma = *said(&O::diffuseSigma);
   crystal.symmetryH.clear();
   crystal.symmetryK.clear();
   crystal.symmetryL.clear();

@@ -7,7 +7,6 @@
 #define NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 
 #include "lib/Experiment/CheckedSize.h"
-#include "lib/Experiment/FixedCount.h"
 #include "lib/Experiment/ProgramVariant.h"
 
 #include <array>
@@ -204,16 +203,6 @@ struct Experiment {
   /// Pixels of all panels of the image.
   std::int64_t pixelCount() const {
     return productOf({imagePanels(), detector.slowPixels, detector.fastPixels}, "an image");
-  }
-  /// Counts to compile into a kernel: where a pixel is one sub-pixel, what is evaluated at the
-  /// first sub-pixel is what the sample needs too.
-  std::vector<FixedCount> fixedCounts() const {
-    std::vector<FixedCount> fixed;
-    if (detector.oversample == 1)
-      fixed.push_back({"oversample", 1});
-    if (variant.background && background.oversample == 1)
-      fixed.push_back({"background_oversample", 1});
-    return fixed;
   }
 };
 

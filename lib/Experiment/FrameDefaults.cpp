@@ -41,9 +41,9 @@ constexpr double tiny = 1e-12;
 } // namespace
 
 void DefaultsChooser::chooseFrame() {
-  const bool custom = said(&O::convention) == Convention::Custom;
-  Frame frame = frameOf(said(&O::convention));
-  report.convention = said(&O::convention);
+  report.convention = said(&O::convention).value_or(Convention::Mosflm);
+  const bool custom = report.convention == Convention::Custom;
+  Frame frame = frameOf(report.convention);
   Detector &d = experiment.detector;
 
   auto chosen = [&](std::optional<Vec3> Options::*given, const Vec3 &otherwise) {

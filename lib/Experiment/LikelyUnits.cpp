@@ -51,13 +51,48 @@ std::string sentence(const Quantity &row, double value) {
   return all + "; check the unit, which is " + unit;
 }
 
+/// A number without its unit; empty where no unit makes it a usual one.
+std::string sentenceOfPython(const Quantity &row, double value) {
+  struct Constant {
+    const char *name, *si;
+    double value;
+  };
+  static constexpr Constant constants[] = {{"angstrom", "m", 1e-10},
+                                           {"nanometer", "m", 1e-9},
+                                           {"micrometer", "m", 1e-6},
+                                           {"millimeter", "m", 1e-3},
+                                           {"electronvolt", "J", 1.602176634e-19}};
+  std::string_view si = row.unit->si; // a cell has two: m
+  si = si.substr(0, si.find(' '));
+  for (const Constant &constant : constants) {
+    const double meant = row.unit->fromSI(value * constant.value);
+    if (si.starts_with(constant.si) && meant >= row.more.usual.usuallyLowest &&
+        meant <= row.more.usual.usuallyHighest)
+      return std::string(row.more.python) + " is " + text(value) + " " + constant.si +
+             ", and all numbers are in SI units; was " + text(value) + " * nb." + constant.name +
+             " meant?";
+  }
+  return {};
+}
+
 } // namespace
 
-std::vector<std::string> doubtfulUnits(const Options &options) {
+std::vector<std::string> doubtfulUnits(const Options &options, Caller caller) {
   std::vector<std::string> sentences;
   for (const Quantity *row : allQuantities()) {
     const UsualValues &usual = row->more.usual;
-    const std::vector<double> given = row->field().get(options);
+    std::vector<double> given = row->field().get(options);
+    if (given.empty() || usual.highest <= 0)
+      continue;
+    const double inSI = given[0];
+    given[0] = row->unit->fromSI(inSI);
+    if (caller == Caller::Python) {
+      const bool usually = given[0] >= usual.usuallyLowest && given[0] <= usual.usuallyHighest;
+      if (const std::string slip = sentenceOfPython(*row, inSI);
+          !usually && inSI > 0 && !slip.empty() && !row->more.python.empty())
+        sentences.push_back(slip);
+      continue;
+    }
     // What is no length at all is refused elsewhere.
     if (usual.highest > 0 && !given.empty() && given[0] > 0 &&
         (given[0] < usual.lowest || given[0] > usual.highest))

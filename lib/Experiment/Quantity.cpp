@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -13,20 +14,45 @@ double Unit::inSI(double value, std::size_t index) const {
 
 double Unit::fromSI(double value, std::size_t index) const {
   const double near = value / inSI(1, index);
-  for (const double other : {std::nextafter(near, 0.0), std::nextafter(near, HUGE_VAL * near)})
-    if (inSI(near, index) != value && inSI(other, index) == value)
-      return other;
-  return near;
+  if (!toSI || near == 0 || !std::isfinite(near))
+    return near;
+  std::optional<double> best;
+  for (double other = std::nextafter(std::nextafter(near, 0.0), 0.0), i = 0; i != 5;
+       ++i, other = std::nextafter(other, HUGE_VAL * near))
+    if (inSI(other, index) == value &&
+        (!best || numberText(other).size() < numberText(*best).size()))
+      best = other;
+  return best.value_or(near);
 }
 
-void Quantity::check(std::span<const double> values) const {
-  if (values.empty())
+std::string_view Quantity::nameFor(Caller caller) const {
+  return caller == Caller::Python && !more.python.empty() ? more.python : name();
+}
+
+void Quantity::check(std::span<const double> inSI, Caller caller) const {
+  if (inSI.empty())
     return;
-  const std::string in = *unit->name ? " " + std::string(unit->name) : "";
-  for (const double value : values) {
-    if (!range.contains(value))
-      throw std::invalid_argument(numberText(value) + in + " is out of range; it must be " +
-                                  range.text());
+  std::vector<double> values;
+  for (std::size_t i = 0; i != inSI.size(); ++i)
+    values.push_back(unit->fromSI(inSI[i], i));
+  for (std::size_t i = 0; i != values.size(); ++i) {
+    const double value = values[i];
+    if (!range.contains(value)) {
+      const bool python = caller == Caller::Python;
+      Range allowed = range;
+      if (python) {
+        allowed.low = unit->inSI(range.low, i);
+        allowed.high = unit->inSI(range.high, i);
+      }
+      std::string name = python && std::string_view(unit->si) != "1" ? unit->si
+                         : python                                    ? ""
+                                                                     : unit->name;
+      if (const std::size_t both = name.find(" and "); both != name.npos) // a cell has two
+        name = i < 3 ? name.substr(0, both) : name.substr(both + 5);
+      throw std::invalid_argument(numberText(python ? inSI[i] : value) +
+                                  (name.empty() ? "" : " " + name) +
+                                  " is out of range; it must be " + allowed.text());
+    }
     if (field().kind == Field::Kind::Whole && value != std::floor(value))
       throw std::invalid_argument(numberText(value) +
                                   " is not a whole number; leave out the fraction");
@@ -41,8 +67,6 @@ void Quantity::check(std::span<const double> values) const {
 void Quantity::set(Options &options, std::vector<double> numbers) const {
   if (values.empty())
     numbers = {more.value};
-  else if (field().kind != Field::Kind::Choice)
-    check(numbers);
   const bool forAll = fields[1] && numbers.size() == 1;
   for (std::size_t i = 0; i != fields.size() && fields[i]; ++i) {
     const Field &f = *fields[i];
@@ -89,12 +113,21 @@ const std::vector<const Quantity *> &allQuantities() {
   return all;
 }
 
+const Quantity *quantityOf(const void *field, const Options &options) {
+  const Quantity *found = nullptr;
+  for (const Quantity *row : allQuantities())
+    for (const Field *of : row->fields)
+      if (of && of->in(options) == field && (!found || (found->fields[1] && !row->fields[1])))
+        found = row;
+  return found;
+}
+
 const Quantity *findQuantity(std::string_view name) {
   const auto found = std::ranges::find(allQuantities(), name, &Quantity::name);
   return found == allQuantities().end() ? nullptr : *found;
 }
 
-void checkQuantities(const Options &options, const Options &checked) {
+void checkQuantities(const Options &options, const Options &checked, Caller caller) {
   const auto beyondChoosing = [](const Quantity *row) {
     const auto rows = outputQuantities(); // a seed grows with the frames of a series
     return row >= rows.data() && row < rows.data() + rows.size();
@@ -105,9 +138,9 @@ void checkQuantities(const Options &options, const Options &checked) {
         if (field && field->kind != Field::Kind::Choice && !beyondChoosing(row) &&
             bool(row->fields[1]) == several && field->get(options) != field->get(checked))
           try {
-            row->check(field->get(options));
+            row->check(field->get(options), caller);
           } catch (const std::invalid_argument &error) {
-            throw std::invalid_argument(std::string(row->name()) + ": " + error.what());
+            throw std::invalid_argument(std::string(row->nameFor(caller)) + ": " + error.what());
           }
 }
 
@@ -123,6 +156,25 @@ std::vector<const Field *> OptionReader::neverRead() const {
       if (field && std::ranges::find(fields, field->in(options)) == fields.end())
         unread.push_back(field);
   return unread;
+}
+
+std::string lostEffect(const Quantity &row, const Options &options,
+                       const std::vector<const Field *> &neverRead) {
+  const std::string none = " has no effect: ";
+  // A switch that a later one takes back, as -nopolar before -polar.
+  if (row.values.empty() && !row.more.also &&
+      row.field().get(options) != std::vector<double>{row.more.value})
+    return none + "a later flag takes it back";
+  if (row.more.only.empty())
+    return {};
+  const auto fields = row.fields.size() - std::size_t(std::ranges::count(row.fields, nullptr));
+  const auto unread = std::size_t(std::ranges::count_if(row.fields, [&](const Field *field) {
+    return std::ranges::find(neverRead, field) != neverRead.end();
+  }));
+  if (unread == 0)
+    return {};
+  return (unread == fields ? none : " has but a part of its effect: ") + "it counts only " +
+         std::string(row.more.only);
 }
 
 } // namespace nanobragg

@@ -22,7 +22,7 @@ namespace nanobragg {
 
 using O = Options;
 
-/// A unit of flags and of Options.
+/// A unit of flags, and the unit in SI that fields have.
 struct Unit {
   const char *name, *si;
   double (*toSI)(double) = nullptr; ///< null: it is its own
@@ -30,9 +30,13 @@ struct Unit {
   double (*otherToSI)(double) = nullptr;
 
   double inSI(double value, std::size_t index = 0) const;
-  /// A number whose value in SI is this one, as nearly as there is one.
+  /// The number with the fewest digits whose value in SI is this one, so that a number from a flag
+  /// comes back as it was written; the nearest number where no number has exactly this value.
   double fromSI(double value, std::size_t index = 0) const;
 };
+
+/// In whose words messages are: flags with their units, or fields of Python in SI.
+enum class Caller { CommandLine, Python };
 
 /// A field of Options without its type, which is fieldOf()'s to know.
 struct Field {
@@ -67,11 +71,11 @@ struct More {
   double value = 1;         ///< what a flag without values sets
   bool zeroIsUnset = false; ///< as in the C program
   bool oneForAll = false;   ///< one value is for all numbers of the field
-  /// What is wrong with values that are in the range; empty: nothing.
+  /// What is wrong with values (in the flag's unit) that are in the range; empty: nothing.
   std::string (*wrong)(std::span<const double>) = nullptr;
   /// Other fields that the flag sets.
   void (*also)(Options &) = nullptr;
-  UsualValues usual = {};
+  UsualValues usual = {}; ///< in the flag's unit
 };
 
 struct Quantity {
@@ -80,18 +84,21 @@ struct Quantity {
   const Unit *unit;
   std::string_view fallback; ///< what holds without it
   std::string_view meaning;
-  Range range;                         ///< for every value that is a number, in `unit`
+  Range range;                         ///< for every value that is a number, in the flag's unit
   std::array<const Field *, 3> fields; ///< one value is for all of them
   More more = {};
 
   std::string_view name() const { return flags.substr(0, flags.find(' ')); }
   const Field &field() const { return *fields[0]; }
-  /// In the unit of flags. Throws std::invalid_argument, which does not name the quantity.
+  /// The name that the caller knows it by; the flag where Python has none.
+  std::string_view nameFor(Caller caller) const;
+  /// Values in SI, as `check` accepts them.
   void set(Options &options, std::vector<double> values) const;
   /// The choice of this word. Throws std::invalid_argument that lists the words.
   double choice(std::string_view word) const;
-  /// Throws std::invalid_argument as `set` does.
-  void check(std::span<const double> values) const;
+  /// Values in SI. Throws std::invalid_argument that says what is wrong in the caller's unit and
+  /// does not name the quantity.
+  void check(std::span<const double> values, Caller caller = Caller::CommandLine) const;
 };
 
 std::span<const Quantity> crystalQuantities();
@@ -106,12 +113,17 @@ std::span<const Quantity> outputQuantities();
 /// All of them.
 const std::vector<const Quantity *> &allQuantities();
 
+/// The quantity that sets this field of the options, alone if there is such a one; null if there
+/// is none.
+const Quantity *quantityOf(const void *field, const Options &options);
+
 /// Null when there is none of this name.
 const Quantity *findQuantity(std::string_view name);
 
 /// Checks every value that is given, and is not that of `checked`. Throws std::invalid_argument
-/// naming the flag.
-void checkQuantities(const Options &options, const Options &checked = {});
+/// naming the flag or Python's field.
+void checkQuantities(const Options &options, const Options &checked = {},
+                     Caller caller = Caller::CommandLine);
 
 /// Options that remember which of their fields were read.
 class OptionReader {
@@ -133,6 +145,11 @@ private:
   const Options &options;
   mutable std::vector<const void *> fields;
 };
+
+/// How a quantity that was set changes nothing, " has no effect: ..."; empty: it has its effect.
+/// `neverRead`: those of the reader by whom all was chosen.
+std::string lostEffect(const Quantity &row, const Options &options,
+                       const std::vector<const Field *> &neverRead);
 
 } // namespace nanobragg
 #endif

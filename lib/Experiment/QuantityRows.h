@@ -108,7 +108,7 @@ inline constexpr Field fieldOf = [] {
 template <auto... members>
 inline constexpr std::array<const Field *, 3> in = {&fieldOf<members>...};
 
-namespace unit {
+namespace flagUnit {
 inline constexpr Unit one{"", "1"}, cells{"cells", "1"}, domains{"domains", "1"},
     sources{"sources", "1"}, wavelengths{"wavelengths", "1"}, steps{"steps", "1"},
     pixels{"pixels", "1"}, subPixels{"sub-pixels", "1"}, layers{"layers", "1"},
@@ -119,6 +119,7 @@ inline constexpr Unit degrees{"degrees", "rad", units::radians};
 inline constexpr Unit milliradians{"mrad", "rad", units::fromMilliradians};
 inline constexpr Unit millimetres{"mm", "m", units::fromMillimetres};
 inline constexpr Unit micrometres{"um", "m", units::fromMicrometres};
+inline constexpr Unit waterEdge{"um", "m", units::dividedMicrometres};
 inline constexpr Unit angstroms{"A", "m", units::fromAngstrom};
 inline constexpr Unit wavelength{"A", "m", units::wavelengthFromAngstrom};
 inline constexpr Unit electronvolts{"eV", "J", units::fromElectronVolts};
@@ -127,7 +128,20 @@ inline constexpr Unit electronsPerVolume{"electrons/A^3", "electrons/m^3",
                                          units::fromPerCubicAngstrom};
 inline constexpr Unit squareAngstroms{"A^2", "m^2", units::fromSquareAngstrom};
 inline constexpr Unit cell{"A and degrees", "m and rad", units::fromAngstrom, units::radians};
-} // namespace unit
+/// Numbers of one field, as flags have them.
+template <std::size_t n>
+std::array<double, n> inFlagUnits(const Unit &unit, std::array<double, n> numbers) {
+  for (std::size_t i = 0; i != n; ++i)
+    numbers[i] = unit.fromSI(numbers[i], i);
+  return numbers;
+}
+template <std::size_t n>
+std::array<double, n> inSI(const Unit &unit, std::array<double, n> numbers) {
+  for (std::size_t i = 0; i != n; ++i)
+    numbers[i] = unit.inSI(numbers[i], i);
+  return numbers;
+}
+} // namespace flagUnit
 
 /// What a user counts, from 0.
 constexpr Range upTo(double most) { return Range::between(0, most); }

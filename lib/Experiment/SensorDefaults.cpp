@@ -12,7 +12,7 @@ void DefaultsChooser::chooseSensor() {
   Detector &d = experiment.detector;
   ProgramVariant &variant = experiment.variant;
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double stated = units::fromMicrometres(said(&O::thickness).value_or(0));
+  const double stated = said(&O::thickness).value_or(0);
   // Without a thickness the depth is printed only.
   const auto depth = stated > 0 ? said(&O::attenuationDepth) : said.unread().attenuationDepth;
   const bool transparent = depth && (*depth == 0 || std::isinf(*depth));
@@ -30,7 +30,7 @@ void DefaultsChooser::chooseSensor() {
   if (transparent) {
     report.sensorMu = 0;
   } else if (depth) {
-    d.attenuationDepth = units::fromMicrometres(*depth);
+    d.attenuationDepth = *depth;
     report.sensorMu = 1.0 / d.attenuationDepth;
   } else if (thickness > 0) {
     d.attenuationDepth = thickness;

@@ -18,9 +18,18 @@ bool isWhole(double cells) {
 
 } // namespace
 
+std::vector<FixedCount> usualCounts(const Experiment &experiment) {
+  std::vector<FixedCount> fixed;
+  if (experiment.detector.oversample == 1)
+    fixed.push_back({"oversample", 1});
+  if (experiment.variant.background && experiment.background.oversample == 1)
+    fixed.push_back({"background_oversample", 1});
+  return fixed;
+}
+
 std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precision precision,
                                           const Derivative &derivative) {
-  std::vector<FixedCount> fixed = experiment.fixedCounts();
+  std::vector<FixedCount> fixed = usualCounts(experiment);
   const ProgramVariant &variant = experiment.variant;
   // In single precision neither gains anything.
   if (variant.averaging != Averaging::Sampled || precision != Precision::F64)

@@ -34,9 +34,9 @@ BackgroundTable tableOf(std::string_view name, std::span<const Point> points, do
 
 std::optional<BackgroundTable> stockMaterial(std::string_view name) {
   if (name == "water")
-    return tableOf(name, water, 1, 18);
+    return tableOf(name, water, 1e3, 18e-3);
   if (name == "air")
-    return tableOf(name, air, 1.2e-3, 28);
+    return tableOf(name, air, 1.2, 28e-3);
   return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 #include "lib/Inputs/PanelFile.h"
 
+#include "lib/Experiment/Units.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/JsonText.h"
@@ -29,6 +30,8 @@ public:
     PanelOptions panel;
     panel.file = path;
     panel.offset = vector("offset_mm");
+    for (double &x : panel.offset)
+      x = units::fromMillimetres(x);
     panel.fastAxis = direction("fast");
     panel.slowAxis = direction("slow");
     if (object.contains("normal"))

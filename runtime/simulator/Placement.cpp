@@ -142,7 +142,7 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
     request.fixed =
         options.specialize && !ofGpu && samplesOf(experiment) >= fewestSpecializedSamples
             ? specializedCounts(experiment, request.precision, derivative)
-            : experiment.fixedCounts();
+            : usualCounts(experiment);
   fitSchedule(decision);
   return decision;
 }

@@ -4,8 +4,6 @@
 #include "lib/Experiment/ParameterElements.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Experiment/PossibleValues.h"
-#include "lib/Inputs/ExperimentOf.h"
-#include "runtime/kernels/HklCache.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>
@@ -40,29 +38,6 @@ HklGrid copyOf(const nb_hkl_grid &grid) {
           std::vector<double>(grid.data, grid.data + size)};
 }
 
-/// What the first leave as it is by default, the second decide.
-SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags) {
-  const SimulatorOptions byDefault;
-  const auto take = [&](auto SimulatorOptions::*option) {
-    if (options.*option == byDefault.*option)
-      options.*option = flags.*option;
-  };
-  take(&SimulatorOptions::engine);
-  take(&SimulatorOptions::fallback);
-  take(&SimulatorOptions::threads);
-  take(&SimulatorOptions::precision);
-  take(&SimulatorOptions::cull);
-  take(&SimulatorOptions::specialize);
-  take(&SimulatorOptions::device);
-  take(&SimulatorOptions::kernelFile);
-  take(&SimulatorOptions::pixels);
-  take(&SimulatorOptions::dumpIR);
-  if (!options.passes.any())
-    options.passes = flags.passes;
-  options.keptSchedule &= flags.keptSchedule;
-  return options;
-}
-
 } // namespace
 
 Simulator::Simulator(const Experiment &experiment, const SimulatorOptions &options)
@@ -86,12 +61,6 @@ Simulator Simulator::copy() const {
 }
 
 void Simulator::setRunOptions(const RunOptions &run) { state->everyRun = run; }
-
-Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
-                               const SimulatorOptions &options) {
-  const Experiment experiment = experimentOf(flags, HklCache::fromEnvironment().get());
-  return Simulator(experiment, merged(options, simulatorOptionsOf(flags, experiment)));
-}
 
 Engine Simulator::engine() const { return state->deciding().placement.engine(); }
 const std::optional<std::string> &Simulator::fallbackReason() const {

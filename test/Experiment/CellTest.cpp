@@ -10,7 +10,7 @@ namespace {
 CompleteExperiment withCell(std::array<double, 6> cell, Semantics semantics) {
   Options options = cubic();
   options.cell = cell;
-  return chooseDefaults(options, {}, semantics);
+  return chooseDefaults(fromFlagUnits(options), {}, semantics);
 }
 
 void expectCell(const CellReport &cell, std::array<double, 6> expected, double tolerance) {
@@ -93,7 +93,7 @@ TEST(Cell, MatrixHoldsTheWavelength) {
   options.cell.reset();
   options.lambda = 1.3;
   Inputs inputs;
-  inputs.matrix = rightHanded;
+  inputs.mosflmMatrix = rightHanded;
   CompleteExperiment complete = completeC(options, inputs);
   EXPECT_EQ(complete.experiment.variant.cellSource, CellSource::Matrix);
   EXPECT_NEAR(complete.experiment.crystal.reciprocalMatrix[5], -0.0164936281e10 / 1.3, 1e-3);
@@ -104,7 +104,7 @@ TEST(Cell, LeftHandedMatrixHasANegativeVolume) {
   Options options = cubic();
   options.cell.reset();
   Inputs inputs;
-  inputs.matrix = leftHanded;
+  inputs.mosflmMatrix = leftHanded;
   Report report = completeC(options, inputs).report;
   EXPECT_NEAR(report.volume, -79549.7, 0.05);
   expectCell(report.cell, {43.0019, 37.0006, 52.1177, -95.0113, -81.9821, -104.002}, 5e-4);
@@ -116,7 +116,7 @@ TEST(Cell, MatrixWithCellTakesDirectionsFromOneAndLengthsFromTheOther) {
   options.cell = {{38, 44, 51, 90, 90, 90}};
   options.lambda = 1.3;
   Inputs inputs;
-  inputs.matrix = rightHanded;
+  inputs.mosflmMatrix = rightHanded;
   CompleteExperiment complete = completeC(options, inputs);
   EXPECT_EQ(complete.experiment.variant.cellSource, CellSource::CellAndMatrix);
   EXPECT_NEAR(complete.report.volume, 85272, 1e-6);

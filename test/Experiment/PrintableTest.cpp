@@ -1,6 +1,6 @@
 #include "lib/Experiment/Printable.h"
 
-#include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/UsageError.h"
 #include "lib/IO/FileError.h"
 
 #include <gtest/gtest.h>

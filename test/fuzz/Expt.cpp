@@ -2,6 +2,7 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/QuantityRows.h"
 #include "lib/IO/ExptFile.h"
 #include "lib/IO/FileError.h"
 #include "lib/Inputs/DialsInput.h"
@@ -17,7 +18,7 @@ NB_FUZZ_TARGET(expt) {
       CommandLine line;
       LoadedInputs loaded;
       loaded.options.defaultF = 1;
-      loaded.options.cell = {50, 60, 70, 90, 90, 90};
+      loaded.options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
       loaded.options.oversample = 1;
       placePanels("input", e.panels, e.beam, "", line, loaded);
       std::int64_t pixels = 0;

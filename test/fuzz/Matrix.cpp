@@ -13,16 +13,16 @@ using namespace nanobragg;
 NB_FUZZ_TARGET(matrix) {
   Inputs inputs;
   try {
-    inputs.matrix = io::readMatrix(fuzz::fileWith(input));
+    inputs.mosflmMatrix = io::readMatrix(fuzz::fileWith(input));
   } catch (const io::FileError &refusal) {
     fuzz::requireSentence(refusal);
     return;
   }
-  for (double element : *inputs.matrix)
+  for (double element : *inputs.mosflmMatrix)
     fuzz::require(std::isfinite(element), "the elements of a matrix are finite");
   Options options;
   options.defaultF = 1;
-  options.lambda = 1;
+  options.lambda = 1e-10;
   options.fastPixels = options.slowPixels = 8;
   options.oversample = 1;
   for (const Semantics &semantics : {Semantics::right(), Semantics::c()})

@@ -3,7 +3,7 @@
 
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/FileError.h"
-#include "lib/Inputs/ShotTable.h"
+#include "lib/Runs/ShotTable.h"
 
 #include <stdexcept>
 

@@ -2,6 +2,7 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/Experiment/Defaults.h"
+#include "lib/Experiment/QuantityRows.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/SmvFile.h"
 #include "lib/Inputs/ImageHeader.h"
@@ -17,7 +18,7 @@ NB_FUZZ_TARGET(smv) {
                                   Convention::Xds, Convention::Dials}) {
       Options options;
       options.defaultF = 1;
-      options.cell = {50, 60, 70, 90, 90, 90};
+      options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
       options.oversample = 1;
       options.convention = convention;
       try {

@@ -1,8 +1,8 @@
 #include "tools/nb-compile/Specialize.h"
 
-#include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/BoundParameters.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/UsageError.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelFile.h"
 

@@ -11,7 +11,7 @@
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/IO/MemoryLimit.h"
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "lib/Transforms/Passes.h"
 #include "nanobragg/Engine.h"
 #include "runtime/processor/KernelRunner.h"

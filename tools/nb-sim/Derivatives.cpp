@@ -1,9 +1,9 @@
 #include "tools/nb-sim/Derivatives.h"
 
-#include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/DeadGradients.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Experiment/Printable.h"
+#include "lib/Experiment/UsageError.h"
 #include "lib/IO/NpyFile.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/GradientReport.h"

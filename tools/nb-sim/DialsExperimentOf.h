@@ -4,7 +4,7 @@
 
 #include "lib/Experiment/Defaults.h"
 #include "lib/IO/DialsExperiment.h"
-#include "lib/Inputs/LoadInputs.h"
+#include "lib/Runs/ExperimentOf.h"
 
 namespace nanobragg {
 

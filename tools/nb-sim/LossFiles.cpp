@@ -1,7 +1,7 @@
 #include "tools/nb-sim/LossFiles.h"
 
 #include "lib/CommandLine/Numbers.h"
-#include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/UsageError.h"
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/ImageFile.h"

@@ -4,7 +4,7 @@
 #include "lib/IO/FileContents.h"
 #include "lib/IO/FileError.h"
 #include "lib/IO/TextScanner.h"
-#include "lib/Inputs/CommandDigest.h"
+#include "lib/Runs/CommandDigest.h"
 
 #include <cerrno>
 #include <charconv>

@@ -3,8 +3,8 @@
 #define NANOBRAGG_NBSIM_SERIESJOURNAL_H
 
 #include "lib/IO/WriteLock.h"
-#include "lib/Inputs/LoadInputs.h"
 #include "lib/MPI/Ranks.h"
+#include "lib/Runs/ExperimentOf.h"
 
 #include <cstdint>
 #include <functional>

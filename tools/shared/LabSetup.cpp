@@ -3,7 +3,7 @@
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Experiment/ParameterGroups.h"
 #include "lib/Experiment/Printable.h"
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "runtime/simulator/Placement.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "tools/shared/Main.h"
 
-#include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/Printable.h"
+#include "lib/Experiment/UsageError.h"
 #include "lib/IO/InterruptGuard.h"
 #include "lib/IO/OutputFile.h"
 

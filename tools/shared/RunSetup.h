@@ -3,7 +3,7 @@
 #define NANOBRAGG_TOOLS_RUNSETUP_H
 
 #include "lib/Experiment/Defaults.h"
-#include "lib/Inputs/LoadInputs.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "nanobragg/Simulator.h"
 
 #include <string>
@@ -28,6 +28,7 @@ struct RunSetup {
   void tellFallbacks(const Simulator &simulator, const char *does) const;
 
   CommandLine line;
+  SeriesTables tables;
   LoadedInputs loaded;
   CompleteExperiment complete;
   std::vector<std::string> decided; ///< what is not as asked for, and why

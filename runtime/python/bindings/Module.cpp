@@ -1,6 +1,6 @@
 // nanobragg._core: what Python calls. nanobragg/ in this folder's parent has the rest.
-#include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/ParameterGroups.h"
+#include "lib/Experiment/UsageError.h"
 #include "lib/IO/FileError.h"
 #include "lib/Process/CodeFolders.h"
 #include "runtime/python/bindings/ParameterTable.h"

@@ -14,11 +14,14 @@ from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
 from ._on_device import is_on_device, ordered
 from ._arrays import words as words_of
-from ._errors import FileError, UnknownName, Warning
-from .experiment import Beam, Crystal, Detector, Goniometer, _Part
+from ._errors import FileError, UnknownName, Warning, unknown
+from .experiment import Beam, Crystal, Detector, Expt, Goniometer, _Part
 
 
 _handles = itertools.count(1)
+_ORDER = (Expt, Crystal, Beam, Detector, Goniometer)
+_SETTINGS = ("threads", "precision", "device", "engine", "pixels", "cull", "specialize", "fallback", "kernel_file", "pipeline",
+             "plugins", "patterns")
 
 
 class Loss:
@@ -170,7 +173,7 @@ class ParameterTable(collections.abc.Mapping):
 class Simulator:
     """An experiment whose numbers may change, and what is computed of it.
 
-    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, or
+    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, with ``Expt("refined.expt")`` under them, or
     ``Simulator.from_flags("-cell 70 80 90 90 90 90 -hkl f.hkl ...")``. All numbers are in SI units (m, rad, 1/m,
     photons/m^2, electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) where the
     detector names panels. Nothing is compiled again when numbers change. Several threads may use one simulator; they
@@ -182,45 +185,40 @@ class Simulator:
     pixels: those that are asked for, an array of whole numbers (pixels, 3) with panel, slow, fast, or (pixels, 2) with
     slow, fast; an image is then (pixels,), in this order, at a cost proportional to their number, as with --pixels=FILE.
     engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
-    flags: more flags of nb-sim, a string or a list.
+    cull: "off", "exact" or a tolerance such as 1e-9: which samples are left out, as nb-sim's --cull.
+    specialize: False: one kernel for all numbers of cells. fallback: False: an error where no kernel can be compiled, in place
+    of the interpreter. kernel_file, pipeline, plugins, patterns: a kernel, or passes, of one's own (nanobragg.compiler).
+    compat: "right", or "c" for the C program's peculiarities, as nb-sim's -compat.
+    flags: more flags of nb-sim, a string or a list, laid over the parts.
 
     Errors: FlagError (a ValueError) says what is wrong with flags, FileError (an OSError) what is wrong with a file,
     UnknownName (a ValueError and a LookupError) that there is no such parameter, ValueError what is wrong with a number
     or a shape, RuntimeError why something cannot be compiled or run.
     """
 
-    def __init__(self, *parts, flags=(), threads=None, precision=None, device=None, engine=None,
-                 pixels=None):
-        inputs, matrix, seen = _core.Inputs(averages_by_default=True), None, set()
-        order = (Crystal, Beam, Detector, Goniometer)
+    def __init__(self, *parts, flags=(), compat="right", **settings):
+        seen = set()
         for part in parts:
             if not isinstance(part, _Part):
-                raise TypeError("a simulator is made of Crystal, Beam, Detector and Goniometer, or by "
+                raise TypeError("a simulator is made of Crystal, Beam, Detector, Goniometer and Expt, or by "
                                 f"Simulator.from_flags, not of {type(part).__name__}")
             if type(part) in seen:
                 raise TypeError(f"there are two of {type(part).__name__}")
             seen.add(type(part))
-        for part in sorted(parts, key=lambda p: order.index(type(p))):
-            part.give(inputs)
-            if isinstance(part, Crystal) and part.matrix is not None:
-                matrix = doubles(part.matrix, "matrix")
-                if matrix.shape != (3, 3):
-                    raise ValueError(f"matrix has the shape (3, 3) and is given an array of the shape {matrix.shape}")
-                inputs.set_matrix([float(v) * 1e-10 for v in matrix.reshape(-1)])
-        self._make(words_of(flags), inputs, threads, precision, device, engine, pixels=pixels)
-        if matrix is not None:
-            self["reciprocal_matrix"] = matrix
+        request = _core.Request(averages_by_default=True, compat=compat)
+        for part in sorted(parts, key=lambda p: _ORDER.index(type(p))):
+            part.give(request)
+        self._make(request, words_of(flags) or None, settings)
 
     @classmethod
-    def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None, pixels=None,
-                   average_by_default=False):
+    def from_flags(cls, flags, *, average_by_default=False, **settings):
         """The simulator that nb-sim would run with these flags: a string, or a list of words.
 
         average_by_default: a Gaussian crystal is averaged in closed form where no flag counts samples, as in series.
+        settings: as of the constructor.
         """
         self = cls.__new__(cls)
-        self._make(words_of(flags), _core.Inputs(averages_by_default=average_by_default), threads, precision, device,
-                   engine, pixels=pixels)
+        self._make(_core.Request(averages_by_default=average_by_default), words_of(flags), settings)
         return self
 
     def __init_core(self, core):
@@ -228,17 +226,21 @@ class Simulator:
         self._handle = str(next(_handles))
         _snapshots.handle_of(self)
 
-    def _make(self, words, inputs, threads, precision, device, engine, passes={}, pixels=None):
-        if pixels is not None:
-            pixels = pixel_rows(pixels)
+    def _make(self, request, words, settings):
+        if settings.get("pixels") is not None:
+            settings["pixels"] = pixel_rows(settings["pixels"])
+        threads = settings.get("threads")
         if threads is not None and not isinstance(threads, (int, numpy.integer)):
             raise TypeError(f"threads={threads!r} is no whole number; 0 means as many as the machine offers")
         if threads is not None and abs(int(threads)) >= 2**31:
             raise ValueError(f"threads={threads} are too many; 0 means as many as the machine offers")
-        for name, value in (("precision", precision), ("device", device), ("engine", engine)):
-            if value is not None and not isinstance(value, str):
-                raise TypeError(f"{name}={value!r} is no word; say it as a string")
-        core, said = _core.create(words, inputs, threads, precision, device, engine, passes, pixels)
+        for name in settings:
+            if name not in _SETTINGS:
+                raise TypeError(unknown("Simulator", name, _SETTINGS))
+        for name in ("precision", "device", "engine"):
+            if not isinstance(settings.get(name), (str, type(None))):
+                raise TypeError(f"{name}={settings[name]!r} is no word; say it as a string")
+        core, said = _core.create(request, words, settings)
         self.__init_core(core)
         for text in said:
             warnings.warn(text, Warning, stacklevel=3)
@@ -526,11 +528,12 @@ class Simulator:
         return self.copy()
 
     def __reduce__(self):
-        return _restore, (type(self), *self._core.state())
+        return _restore, (type(self), self._core.state())
 
     def __repr__(self):
-        options = self._core.options()
-        return f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {options['average']}, {options['precision']}, {options['device']}>"
+        settings = self._core.options()["settings"]
+        return (f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {self._core.options()['average']}, "
+                f"{settings['precision']}, {settings['device'] or 'auto'}>")
 
     # Pictures.
 
@@ -550,8 +553,8 @@ class Simulator:
                 f"{' x '.join(map(str, self.shape))} pixels, logarithmic</figcaption></figure>")
 
 
-def _restore(cls, state, options):
-    return cls._of(_core.restore(state, options))
+def _restore(cls, state):
+    return cls._of(_core.restore(state))
 
 
 def read_image(file):

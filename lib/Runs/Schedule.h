@@ -1,6 +1,6 @@
 // Pipelines in files.
-#ifndef NANOBRAGG_INPUTS_SCHEDULE_H
-#define NANOBRAGG_INPUTS_SCHEDULE_H
+#ifndef NANOBRAGG_RUNS_SCHEDULE_H
+#define NANOBRAGG_RUNS_SCHEDULE_H
 
 #include "nanobragg/SimulatorOptions.h"
 

@@ -1,8 +1,8 @@
-#include "lib/Inputs/ShotTable.h"
+#include "lib/Runs/ShotTable.h"
 
 #include "lib/IO/FileError.h"
 #include "lib/IO/TextScanner.h"
-#include "lib/Inputs/ShotDistribution.h"
+#include "lib/Runs/ShotDistribution.h"
 
 #include <algorithm>
 #include <charconv>
@@ -166,6 +166,11 @@ void forEachRow(const std::string &path, const std::string &text,
 }
 
 } // namespace
+
+bool areExperiments(const std::string &shots) {
+  const std::size_t first = shots.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && shots[first] == '{';
+}
 
 const Flag *flagOfColumn(std::string_view word) {
   const Flag *flag = findFlag(word.starts_with('-') ? std::string(word) : "-" + std::string(word));

@@ -1,6 +1,6 @@
 // Tables of shots (--shots) and of the crystals that all images of a series show (--lattices).
-#ifndef NANOBRAGG_INPUTS_SHOTTABLE_H
-#define NANOBRAGG_INPUTS_SHOTTABLE_H
+#ifndef NANOBRAGG_RUNS_SHOTTABLE_H
+#define NANOBRAGG_RUNS_SHOTTABLE_H
 
 #include "lib/CommandLine/Flag.h"
 #include "lib/Experiment/Experiment.h"
@@ -24,6 +24,9 @@ struct ShotLattice {
 
 /// The crystals on one image. What the first says goes for the others where they say nothing.
 using Shot = std::vector<ShotLattice>;
+
+/// Is the content of a file of shots a list of experiments of DIALS, and no table?
+bool areExperiments(const std::string &shots);
 
 /// The lines of `text`, the content of the file `path`. Its first line names columns: flags without
 /// dash, of crystal, beam and spindle, and `weight`; a line that begins with + is another crystal

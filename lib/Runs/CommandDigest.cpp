@@ -1,4 +1,4 @@
-#include "lib/Inputs/CommandDigest.h"
+#include "lib/Runs/CommandDigest.h"
 
 #include "lib/CommandLine/OutputConflicts.h"
 #include "lib/IO/FileContents.h"

@@ -1,7 +1,7 @@
-#include "lib/Inputs/Schedule.h"
+#include "lib/Runs/Schedule.h"
 
-#include "lib/CommandLine/UsageError.h"
 #include "lib/Experiment/ProgramVariant.h"
+#include "lib/Experiment/UsageError.h"
 #include "lib/IO/FileContents.h"
 
 #include <sstream>

@@ -1,8 +1,8 @@
 // Shots drawn from distributions.
-#ifndef NANOBRAGG_INPUTS_SHOTDISTRIBUTION_H
-#define NANOBRAGG_INPUTS_SHOTDISTRIBUTION_H
+#ifndef NANOBRAGG_RUNS_SHOTDISTRIBUTION_H
+#define NANOBRAGG_RUNS_SHOTDISTRIBUTION_H
 
-#include "lib/Inputs/ShotTable.h"
+#include "lib/Runs/ShotTable.h"
 
 namespace nanobragg {
 

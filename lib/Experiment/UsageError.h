@@ -1,6 +1,6 @@
-// What is wrong with a command line.
-#ifndef NANOBRAGG_COMMANDLINE_USAGEERROR_H
-#define NANOBRAGG_COMMANDLINE_USAGEERROR_H
+// What is wrong with a request, in the words of whoever made it.
+#ifndef NANOBRAGG_EXPERIMENT_USAGEERROR_H
+#define NANOBRAGG_EXPERIMENT_USAGEERROR_H
 
 #include "lib/Experiment/Printable.h"
 
@@ -9,7 +9,8 @@
 
 namespace nanobragg {
 
-/// A command line that cannot be run. what() is one sentence that names the flag and the fix.
+/// A request that cannot be met. what() is one sentence that names the flag, or the field of
+/// Python, and the fix.
 class UsageError : public std::runtime_error {
 public:
   explicit UsageError(const std::string &sentence) : std::runtime_error(printable(sentence)) {}

@@ -1,7 +1,8 @@
 // A number that tells one command from another.
-#ifndef NANOBRAGG_INPUTS_COMMANDDIGEST_H
-#define NANOBRAGG_INPUTS_COMMANDDIGEST_H
+#ifndef NANOBRAGG_RUNS_COMMANDDIGEST_H
+#define NANOBRAGG_RUNS_COMMANDDIGEST_H
 
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/Inputs/LoadInputs.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "lib/Inputs/ShotDistribution.h"
+#include "lib/Runs/ShotDistribution.h"
 
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/Units.h"
