@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-/// What a rule sees: operands, result, and the words to write with.
+/// The context of a rule: operands, result, and the words to write with.
 struct Context : RuleBuilder {
   Operation *op;
   Context(OpBuilder &builder, Operation *op) : RuleBuilder(builder, op->getLoc()), op(op) {}

@@ -1,4 +1,4 @@
-// What is averaged, and over which distribution -*- tablegen -*.
+// Averages and the distributions that they are taken over -*- tablegen -*.
 #ifndef NB_AVERAGE_OPS
 #define NB_AVERAGE_OPS
 

@@ -10,7 +10,7 @@ namespace mlir::nb {
 inline const nanobragg::CrystalShapeRow &rowOf(Shape shape) {
   return nanobragg::crystalShapes[unsigned(shape)];
 }
-/// What the squared distance from the reflection is multiplied with for spotOf().
+/// The factor by which spotOf() multiplies the squared distance from the reflection.
 inline double distanceFactor(Shape shape) { return rowOf(shape).distanceFactor; }
 
 /// Coefficients c of the squared distance r2 = sum over i <= j of c_ij delta_i delta_j, the fudge

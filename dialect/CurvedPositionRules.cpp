@@ -24,7 +24,7 @@ struct Turn {
     Value along = r.add(r.scale(t, r.dot(axis, v)), r.scale(axis, r.dot(t, v)));
     return r.add(r.scale(along, versine()), r.scale(r.cross(t, v), r.sin(angle)));
   }
-  /// What an adjoint g of the turned v adds to that of the axis.
+  /// The adjoint that an adjoint g of the turned v adds to the axis.
   Value adjoint(Value v, Value g) const {
     Value along = r.add(r.scale(g, r.dot(axis, v)), r.scale(v, r.dot(axis, g)));
     return r.add(r.scale(along, versine()), r.scale(r.cross(v, g), r.sin(angle)));

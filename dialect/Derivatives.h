@@ -1,4 +1,4 @@
-// What nb-differentiate asks of an op.
+// The interface through which nb-differentiate asks an op for its derivatives.
 #ifndef NB_DIALECT_DERIVATIVES_H
 #define NB_DIALECT_DERIVATIVES_H
 

@@ -1,4 +1,4 @@
-// What nb-differentiate asks of an op -*- tablegen -*.
+// The interface that nb-differentiate asks -*- tablegen -*.
 #ifndef NB_DERIVATIVES
 #define NB_DERIVATIVES
 

@@ -46,7 +46,7 @@ Value CaptureFractionOp::expand(OpBuilder &builder) {
   Value perDepth = r.mul(getSpacing(), r.reciprocal(getAttenuationDepth()));
   Value path = r.neg(r.mul(perDepth, r.reciprocal(rho)));
   Value below = r.add(getLayer(), r.constant(getType(), 1));
-  // What a resolution cutoff removes has the adjoint 0, which has to stay 0 when it is multiplied
+  // A pixel beyond a resolution cutoff has the adjoint 0, which has to stay 0 when it is multiplied
   // by the slopes: they must not overflow.
   Value most = r.constant(getType(), constants::largestExponent);
   auto transmitted = [&](Value layers) {

@@ -10,7 +10,7 @@ public:
   TableReader(Value nodes, Value first, Value last, RuleBuilder &r)
       : nodes(nodes), first(first), last(last), r(r), one(constant(1)) {}
 
-  /// That of an index outside the list is the nearest one inside.
+  /// An index outside the list reads the nearest entry inside.
   Value entry(Value list, Value index);
   Value node(Value index) { return entry(nodes, index); }
   Value clamped(Value x);
@@ -49,7 +49,7 @@ Value TableReader::interval(Value x) {
   return at;
 }
 
-/// Lagrange's formula. Of an entry that is missing every factor is 1, and its weight is 0.
+/// Lagrange's formula. A missing entry has the factors 1 and the weight 0.
 static Value lagrange(TableReader &table, Value values, Value stol) {
   RuleBuilder &r = table.r;
   Value x = table.clamped(stol), at = table.interval(x), one = table.one;

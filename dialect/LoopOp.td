@@ -1,4 +1,4 @@
-// What loops over named dimensions share -*- tablegen -*.
+// The interface of loops over named dimensions -*- tablegen -*.
 #ifndef NB_LOOP_OP
 #define NB_LOOP_OP
 

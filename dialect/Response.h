@@ -1,4 +1,4 @@
-// What a stage after an image says of itself.
+// The interface of stages after an image.
 #ifndef NB_DIALECT_RESPONSE_H
 #define NB_DIALECT_RESPONSE_H
 

@@ -1,4 +1,4 @@
-// What a stage after an image says of itself -*- tablegen -*.
+// The interface of stages after an image -*- tablegen -*.
 #ifndef NB_RESPONSE
 #define NB_RESPONSE
 

@@ -1,4 +1,4 @@
-// What happens to an image after its pixels are computed -*- tablegen -*.
+// Stages that follow an image after its pixels are computed -*- tablegen -*.
 #ifndef NB_RESPONSE_OPS
 #define NB_RESPONSE_OPS
 

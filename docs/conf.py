@@ -87,7 +87,7 @@ def inside(app, name, source):
     pages = {"README.md": "index", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
     folder = (DOCS / name).parent
     if name in ("changelog", "contributing", "security", "conduct"):
-        folder = ROOT  # of what they include
+        folder = ROOT  # the folder of the page that they include
 
     def link(match):
         path = (folder / match[2]).resolve()

@@ -32,7 +32,7 @@ def sections_of(help_text):
         out = sections[current]
         if not line.strip():
             begin_paragraph = True
-            # What follows the last entry is no longer about entries.
+            # Lines behind the last entry are no longer about entries.
             if out and current != "DESCRIPTION":
                 current = "NOTES"
                 sections.setdefault(current, [])

@@ -1,4 +1,4 @@
-// What nb-sim was asked to do.
+// The command line of nb-sim as a structure.
 //
 //   CommandLine line = parseCommandLine(words);       // flags only; throws UsageError
 //   LoadedInputs loaded = loadInputs(requestOf(line)); // lib/Inputs reads the named files
@@ -26,7 +26,7 @@
 
 namespace nanobragg {
 
-/// What the user says of the noise image; unset: by -compat.
+/// The user's choices for the noise image; where unset, -compat decides.
 struct CountingOptions {
   std::optional<NoiseGenerator> generator;
   std::optional<DetectorOrder> order;
@@ -75,7 +75,7 @@ struct SeriesOptions {
 
 enum class Emit { Nothing, Nb, Mlir, Llvm, Asm, Stats, Pipeline };
 
-/// What --loss is compared with.
+/// The data and the kind of --loss.
 struct LossOptions {
   enum class Kind { Sum, ChiSquare, Poisson, Gauss };
   Kind kind = Kind::Sum;
@@ -90,9 +90,9 @@ struct ToolOptions {
   // These print on standard output and end the run; nothing else on the line is looked at.
   bool help = false, version = false, listFlags = false;
   std::string helpWord;        ///< help shows only flags that it occurs in; empty: all
-  bool listParameters = false; ///< those of the kernel that this command line needs
+  bool listParameters = false; ///< list the parameters of the kernel that this command line needs
 
-  SimulatorOptions simulator; ///< what runs the programs
+  SimulatorOptions simulator; ///< engine, device and threads
   bool quiet = false;
   bool progress = true; ///< off with -printout, as in the C program
   bool printout = false;

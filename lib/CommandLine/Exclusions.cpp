@@ -23,7 +23,7 @@ bool namesSchedule(const CommandLine &line) {
 }
 bool gpuProgram(const CommandLine &line) { return onGpu(line) || gpuOnCpu(line); }
 
-/// What a run can do instead of making an image. Those of one list go together.
+/// Actions that a run can take instead of making an image. The names in one list go together.
 const std::vector<Names> &actions() {
   static const std::vector<Names> all = {{"--list-parameters"},
                                          {"--emit", "--print-pipeline"},
@@ -52,7 +52,7 @@ std::vector<Exclusion> makeTable() {
   const Names interprets = {"--no-fuse", "--probe", "--check-finite"};
   for (std::size_t i = 0; i != actions().size(); ++i) {
     for (std::size_t j = i + 1; j != actions().size(); ++j)
-      if (!(actions()[i] == prints && actions()[j] == derives)) // of the derivative
+      if (!(actions()[i] == prints && actions()[j] == derives)) // it prints the derivative's
         table.add(actions()[i], actions()[j], "each of them takes the place of the image");
     table.add(actions()[i],
               {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel"},

@@ -29,7 +29,7 @@ struct Flag {
   /// One word per value; those in brackets may be missing: "A [B C ALPHA BETA GAMMA]".
   std::string_view values = "";
   std::string_view unit = "";
-  std::string_view fallback = ""; ///< what holds without the flag
+  std::string_view fallback = ""; ///< the value that holds without the flag
   std::string_view help = "";     ///< one line
   Range range = Range::any();     ///< for every value that is a number
   /// A first value that makes the others superfluous (`-misset random`).
@@ -39,8 +39,8 @@ struct Flag {
   /// Flags with blanks between: without any of `with`, or beside one of `without`, it changes
   /// nothing.
   std::string_view with = "", without = "";
-  std::vector<const Idle *> idle = {}; ///< what else makes it change nothing
-  /// What to write in its place; with it the flag is deprecated: it works, with a warning.
+  std::vector<const Idle *> idle = {}; ///< other reasons why it changes nothing
+  /// The replacement of a deprecated flag, which still works, with a warning; empty otherwise.
   std::string_view instead = "";
 
   std::string_view name() const { return spellings.front(); }
@@ -75,7 +75,7 @@ public:
   /// One of the words, by position.
   std::size_t choice(std::span<const std::string_view> words) const;
 
-  /// What stands on the command line after the flag itself, values and all.
+  /// The words that follow the flag on the command line, values and all.
   std::span<const std::string> following() const { return rest; }
 
   [[noreturn]] void refuse(const std::string &what) const;

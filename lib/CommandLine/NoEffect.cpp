@@ -35,7 +35,7 @@ std::string named(const std::vector<std::string> &names) {
   return all;
 }
 
-/// What becomes of it; empty: it has its effect.
+/// A sentence that says why the flag has no effect; empty: it has one.
 std::string effect(const Flag &flag, const CommandLine &line,
                    const std::vector<const Field *> &neverRead) {
   const std::string none = " has no effect: ";

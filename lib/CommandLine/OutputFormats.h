@@ -1,4 +1,4 @@
-// What the names of outputs say about their format.
+// The formats that the names of outputs ask for.
 #ifndef NANOBRAGG_COMMANDLINE_OUTPUTFORMATS_H
 #define NANOBRAGG_COMMANDLINE_OUTPUTFORMATS_H
 

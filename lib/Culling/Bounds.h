@@ -9,7 +9,7 @@
 
 namespace nanobragg {
 
-/// What is made of the samples, and in which numbers.
+/// The program's numbers and results that a bound depends on.
 struct CulledProgram {
   CullSetting setting{}; ///< exact or a tolerance
   bool derives = false;  ///< more than an image: derivatives, whose terms carry further factors

@@ -12,7 +12,7 @@
 namespace nanobragg {
 namespace {
 
-/// What is left out of averages where no setting is asked for, in parts of their tolerance.
+/// The part of their tolerance that averages leave out where no setting is asked for.
 constexpr double ofAverages = 1e-3;
 /// A block of pixels that is computed for each that may have light.
 constexpr double lanes = 8;

@@ -1,4 +1,4 @@
-// What is wrong with a request, in the words of whoever made it.
+// The error that a wrong request raises, in the words of whoever made it.
 #ifndef NANOBRAGG_EXPERIMENT_USAGEERROR_H
 #define NANOBRAGG_EXPERIMENT_USAGEERROR_H
 

@@ -19,7 +19,7 @@ Value Emitter::tableIndex(StringRef name, Value number, Value size) {
   return op<arith::RemUIOp>(name, index, size);
 }
 
-/// What the box of this number has at a reflection that the first one has, too.
+/// The value of this number's box at a reflection that the first box has, too.
 Value Emitter::factorOfBox(StringRef name, Value nearest, Value box) {
   Value shift = mul("box_shift", box, param("F_by_energy_step"));
   Value h = add("h", op<ComponentOp>("h", nearest, 0), shift);
@@ -32,7 +32,7 @@ Value Emitter::factorOfBox(StringRef name, Value nearest, Value box) {
 /// Where between the energies of channels or table a source is: 0 at the first one. Energies are
 /// reciprocal wavelengths.
 Value Emitter::energyPosition(Value source) {
-  SampleIndices middle; // that of the source's spectrum
+  SampleIndices middle; // indices of the middle of the source's spectrum
   middle.source = source;
   Value wavenumber = div("wavenumber", number(1), incidentRay(middle).wavelength);
   Value nodes = toFloat("energy_nodes", param("energy_nodes"));
@@ -68,7 +68,7 @@ Value Emitter::dispersionOf(StringRef name, StringRef table, int64_t kind, Value
   });
 }
 
-/// That of the nearest energy, or of both around the source in proportion.
+/// The factor at the nearest energy, or at both around the source in proportion.
 Value Emitter::channelFactor(Value nearest, Value source) {
   Value position = energyPosition(source);
   const auto ofChannel = [&](Value channel) { return factorOfBox("F_channel", nearest, channel); };

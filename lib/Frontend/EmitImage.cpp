@@ -127,7 +127,7 @@ Value Emitter::sumOfWeights() {
              [&](ValueRange source) { return lookup("weight", "source_weight", source[0]); });
 }
 
-/// What the sum over samples is divided by; layers do not count, each adds what it captures.
+/// The divisor of the sum over samples; layers do not count, each adds what it captures.
 Value Emitter::weightOfSamples() {
   Value weights = sumOfWeights();
   Value perSide = toFloat("oversample", param("oversample"));

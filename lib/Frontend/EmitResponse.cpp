@@ -3,7 +3,7 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// What the detector makes of the photons, in the order in which it happens. Each stage is an op
+/// The detector's response to the photons, in the order in which it happens. Each stage is an op
 /// from one whole image to the next; the last gives the image its precision.
 Value Emitter::response(Value photons) {
   bool single = variant.imageType == nanobragg::ImageType::F32;

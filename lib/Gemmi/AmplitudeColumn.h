@@ -10,7 +10,7 @@
 
 namespace nanobragg::io {
 
-/// What a column holds.
+/// The content of a column.
 enum class ColumnKind {
   Amplitude,
   AmplitudePlus,
@@ -36,7 +36,7 @@ struct AmplitudeChoice {
   std::optional<std::size_t> difference;
   /// Columns of sigmas of plus and minus; set where these are intensities.
   std::optional<std::array<std::size_t, 2>> sigmas;
-  std::string note; ///< what was taken, as a sentence
+  std::string note; ///< the choice that was made, as a sentence
 };
 
 /// With an empty label: F+ and F- where there is one such pair, else the one amplitude, or the
@@ -46,7 +46,7 @@ AmplitudeChoice chooseAmplitudes(const std::string &path, const std::string &lab
                                  const std::vector<NamedColumn> &columns,
                                  const std::vector<std::string_view> &usual);
 
-/// Those of a kind that one phase can belong to.
+/// The columns of a kind that one phase can belong to.
 std::vector<NamedColumn> onlyAmplitudes(const std::vector<NamedColumn> &columns);
 
 } // namespace nanobragg::io

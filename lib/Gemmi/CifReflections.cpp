@@ -39,7 +39,7 @@ ColumnKind kindOf(std::string_view tag) {
   return ColumnKind::Other;
 }
 
-/// That of the sigmas of intensities: intensity_sigma is of intensity_meas.
+/// The tag of the sigmas of intensities: intensity_sigma belongs to intensity_meas.
 std::string sigmaOf(const std::string &tag) {
   const std::size_t measured = tag.rfind("_meas");
   return tag.substr(0, measured) + "_sigma";

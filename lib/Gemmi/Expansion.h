@@ -16,7 +16,7 @@ struct UniqueReflection {
   std::array<std::int32_t, 3> hkl;
   float plus, minus;
   float phase = 0;               ///< degrees, of expandPhases()
-  std::array<float, 2> sigmas{}; ///< of plus and minus, where these are intensities
+  std::array<float, 2> sigmas{}; ///< sigmas of plus and minus, where these are intensities
 
   /// One of a pair that was not measured is taken to be as its mate; false where neither was.
   /// intensities: what has no sigma above 0 was not measured.

@@ -8,7 +8,7 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr int intervals = 128;       // of Simpson's rule
+constexpr int intervals = 128;       // in Simpson's rule
 constexpr double farthest = 8.5;     // sigmas of an intensity
 constexpr std::size_t ofShell = 200; // reflections
 

@@ -18,8 +18,8 @@ struct ExpectedAmplitude {
 /// K. Wilson, Acta Cryst. A34 (1978) 517-525). sigma, expected > 0.
 ExpectedAmplitude frenchWilson(double intensity, double sigma, double expected, bool centric);
 
-/// Puts amplitudes in the place of intensities that are complete(). What is expected are means of
-/// shells of resolution, times the multiplicity of symmetry. What the group extinguishes is 0.
+/// Puts amplitudes in the place of intensities that are complete(). Intensities are expected to be
+/// means of shells of resolution, times the multiplicity of symmetry; for absences of the group, 0.
 void toAmplitudes(std::vector<UniqueReflection> &reflections, const gemmi::UnitCell &cell,
                   const gemmi::SpaceGroup &group);
 

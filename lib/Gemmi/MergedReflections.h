@@ -1,4 +1,4 @@
-// What lib/IO/MergedReflections.h declares, with gemmi.
+// The functions that lib/IO/MergedReflections.h declares, with gemmi.
 #ifndef NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
 #define NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
 

@@ -32,7 +32,7 @@ bool hasOldColumns(std::string_view line) {
          line[78] != '-';
 }
 
-/// Lines about atoms and the crystal; all others are empty. What they say of bonds and sheets is
+/// Lines about atoms and the crystal; all others are empty. Records of bonds and sheets are
 /// not needed, and gemmi reads beyond the end of some that are short.
 std::string recordsOfCrystal(const std::string &content) {
   constexpr std::string_view kept[] = {"ATOM", "HETA", "ANIS", "CRYS", "MTRI", "SCAL",
@@ -145,7 +145,7 @@ public:
     density.grid.unit_cell = structure.cell;
     density.grid.spacegroup = &group;
     density.set_refmac_compatible_blur(model);
-    // Atoms need a width. What is blurred here is sharpened again after the transform.
+    // Atoms need a width. The blur added here is removed again after the transform.
     density.blur -= atoms.lowestB;
     requireMemory();
     for (const gemmi::Element &element : atoms.elements)

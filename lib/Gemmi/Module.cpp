@@ -1,4 +1,4 @@
-// What libnb-gemmi.so exports.
+// The functions that libnb-gemmi.so exports.
 #include "lib/Gemmi/Dispersion.h"
 #include "lib/Gemmi/MergedReflections.h"
 #include "lib/Gemmi/Model.h"

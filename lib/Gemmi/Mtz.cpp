@@ -37,7 +37,7 @@ ColumnKind kindOf(char type) {
   }
 }
 
-/// What the header says about sizes, before gemmi takes memory for it.
+/// Checks the sizes in the header before gemmi takes memory for them.
 void checkHeader(const std::string &path, const std::string &content, const gemmi::Mtz &mtz) {
   // In words of four bytes, of which the first has the number 1.
   if (mtz.header_offset < 21 || mtz.header_offset > std::int64_t(content.size() / 4) - 19)
@@ -111,7 +111,7 @@ private:
   bool swapped;
 };
 
-/// That of the amplitudes: the first behind them.
+/// The phase column of the amplitudes: the first behind them.
 std::size_t phaseColumnOf(const std::string &path, const gemmi::Mtz &mtz, std::size_t amplitudes) {
   for (std::size_t i = amplitudes; i < mtz.columns.size(); ++i)
     if (mtz.columns[i].type == 'P')

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char *as = "a SHELX file";
 
-/// What an .ins file says of the crystal.
+/// The crystal that an .ins file describes.
 struct Instructions {
   std::string path;
   gemmi::UnitCell cell;

@@ -17,7 +17,7 @@ namespace nanobragg::io {
 /// say; memory is bounded by the sizes of the files.
 class CheckedDataset {
 public:
-  /// What may be made of a file of so many bytes.
+  /// The largest data set that a file of so many bytes may hold.
   static double mostBytes(double fileBytes);
   /// Opens a file to read. Throws FileError.
   static Handle openFile(const std::string &path);

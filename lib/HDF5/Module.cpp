@@ -1,4 +1,4 @@
-// What libnb-hdf5.so exports.
+// The functions that libnb-hdf5.so exports.
 #include "lib/HDF5/CheckedDataset.h"
 #include "lib/HDF5/Nexus.h"
 #include "lib/HDF5/NexusToGoOnWith.h"

@@ -13,7 +13,7 @@ inline constexpr char noFileToGoOnWith[] =
 /// The lock of the file is its caller's (lib/IO/NexusFile.cpp).
 Handle unlockedAccess();
 
-/// The frames of a file, if a writer with these options has made them. What is written must not go
+/// The frames of a file, if a writer with these options has made them. Writing must not go
 /// elsewhere: no link is followed. Throws FileError.
 Handle dataToGoOnWith(hid_t file, const std::string &path, const NexusOptions &options,
                       std::size_t rows);

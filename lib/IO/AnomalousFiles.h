@@ -1,4 +1,4 @@
-// What structure factors by energy are made from, as text.
+// The text files that structure factors by energy are made from.
 #ifndef NANOBRAGG_IO_ANOMALOUSFILES_H
 #define NANOBRAGG_IO_ANOMALOUSFILES_H
 

@@ -13,7 +13,7 @@
 
 namespace nanobragg::io {
 
-/// What a miniCBF header says. It has room for one panel that the beam meets at a right angle, seen
+/// The numbers of a miniCBF header. It has room for one panel at a right angle to the beam, seen
 /// from the sample with fast to the right and slow down, and for a spindle along fast.
 struct CbfHeader {
   std::int64_t fastPixels = 0, slowPixels = 0;

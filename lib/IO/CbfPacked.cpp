@@ -45,8 +45,8 @@ std::uint32_t extended(std::uint32_t value, int bits) {
   return ((value & (sign | (sign - 1))) ^ sign) - sign;
 }
 
-/// What a step begins from: the mean of neighbours that came before, where there are some. pixels:
-/// as they are stored, without sign.
+/// The prediction that a step begins from: the mean of neighbours that came before, where there are
+/// some. pixels: as they are stored, without sign.
 class Neighbours {
 public:
   Neighbours(const std::vector<std::uint32_t> &pixels, const PackedPixels &how)

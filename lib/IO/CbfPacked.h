@@ -9,11 +9,11 @@
 
 namespace nanobragg::io {
 
-/// What a CBF header says of packed pixels.
+/// The packed pixels that a CBF header describes.
 struct PackedPixels {
   std::size_t fast = 0, slow = 0;
   std::size_t sections = 1; ///< images one after the other
-  int bits = 32;            ///< of a pixel, 16 or 32
+  int bits = 32;            ///< bits of a pixel, 16 or 32
   bool isSigned = true;     ///< whether pixels may be below 0
   bool second = false;      ///< x-CBF_PACKED_V2 in place of x-CBF_PACKED
   bool fromLast = false;    ///< "flat": steps are from the pixel before, not from neighbours' mean

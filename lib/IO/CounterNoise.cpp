@@ -42,8 +42,8 @@ constexpr double leastOfRejection = 10;
 }
 [[gnu::always_inline]] inline double logarithm(double x) { return logarithm(x, (x - 1) / (x + 1)); }
 
-/// What Stirling's formula lacks: log(k!) = k log k - k + log(2 pi k) / 2 + this. Of 0, with the
-/// last logarithm that of 2 pi.
+/// The remainder of Stirling's formula: log(k!) = k log k - k + log(2 pi k) / 2 + this. For k = 0,
+/// the last logarithm is that of 2 pi.
 constexpr std::array<double, 16> stirlingRests = {
     -0.91893853320467278,  0.081061466795327261,  0.041340695955409297,  0.027677925684998338,
     0.020790672103765093,  0.016644691189821193,  0.013876128823070748,  0.01189670994589177,

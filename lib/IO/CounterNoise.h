@@ -9,7 +9,7 @@
 
 namespace nanobragg::io {
 
-/// What a deviate is for: pixels have independent ones for each.
+/// The purpose of a deviate: pixels have independent ones for each.
 enum class Purpose : std::uint32_t { Photons, Flicker, Calibration, ReadOut, BadPixels };
 
 /// The deviates of one purpose of one shot. They depend on seed, shot, purpose and the pixel's

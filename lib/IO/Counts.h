@@ -1,4 +1,4 @@
-// What a counting detector hands out.
+// The counts that a counting detector hands out.
 #ifndef NANOBRAGG_IO_COUNTS_H
 #define NANOBRAGG_IO_COUNTS_H
 

@@ -18,7 +18,7 @@ namespace nanobragg::io {
 
 struct DialsBeam {
   Vec3 direction{0, 0, 1}; ///< unit, from the sample to the source
-  double wavelength = 1;   ///< of a polychromatic beam the middle of its range
+  double wavelength = 1;   ///< for a polychromatic beam the middle of its range
   /// The shortest and the longest wavelength of a polychromatic beam.
   std::optional<std::array<double, 2>> wavelengthRange{};
   Vec3 polarizationNormal{0, 1, 0}; ///< normal to the plane in which the field oscillates
@@ -62,7 +62,7 @@ struct DialsCrystal {
   double mosaicity = 0;
 };
 
-/// What pixels are averages of, with the numbers that flags have (docs/averages.md). A key of our
+/// The averages over a pixel, with the numbers that flags have (docs/averages.md). A key of our
 /// own, which DIALS reads over.
 struct Averages {
   Averaging how = Averaging::Closed;

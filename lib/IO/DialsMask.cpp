@@ -10,8 +10,8 @@
 namespace nanobragg::io {
 namespace {
 
-/// Walks over the instructions of a pickle. Of all that a pickle can say, an array of flex.bool is
-/// two numbers, its size, and then bytes.
+/// Walks over the instructions of a pickle, which is a small part of what pickles can say: an array
+/// of flex.bool is two numbers, its size, and then bytes.
 class PickleReader {
 public:
   PickleReader(const std::string &path, std::string_view bytes) : path(path), rest(bytes) {}

@@ -19,7 +19,7 @@ namespace nanobragg::io {
 std::vector<DialsExperiment> readExpt(const std::string &path,
                                       std::optional<std::size_t> one = std::nullopt);
 
-/// What the images are called: a template with # for the digits (a rotation series), or one name
+/// The names of the images: a template with # for the digits (a rotation series), or one name
 /// for each experiment.
 struct ExptImages {
   std::string pattern;

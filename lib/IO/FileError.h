@@ -1,4 +1,4 @@
-// What is wrong with a file.
+// The error that a wrong file raises.
 #ifndef NANOBRAGG_IO_FILEERROR_H
 #define NANOBRAGG_IO_FILEERROR_H
 

@@ -15,7 +15,7 @@ namespace nanobragg::io {
 /// process may have, or more than 1 GB with hardly a node in use.
 std::size_t gridNodes(const std::string &path, const HklGrid &bounds, std::size_t listed);
 
-/// For when memory turned out to be short.
+/// The error where memory is short.
 FileError gridTooLarge(const std::string &path, const HklGrid &bounds);
 
 } // namespace nanobragg::io

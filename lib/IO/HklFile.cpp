@@ -90,7 +90,7 @@ struct FreeMemory {
   void operator()(Reflection *memory) const { std::free(memory); }
 };
 
-/// What stands in the lines of a text, in their order.
+/// The reflections in the lines of a text, in their order.
 struct ParsedLines {
   std::unique_ptr<Reflection[], FreeMemory> memory;
   std::span<const Reflection> reflections; ///< in the memory, without gaps

@@ -22,7 +22,7 @@ struct HklFile {
 class HklStore {
 public:
   virtual ~HklStore() = default;
-  /// What parseHkl made of this content, or nothing.
+  /// The result of parseHkl for this content, or nothing.
   virtual std::optional<HklFile> find(std::string_view content, double defaultF) = 0;
   /// Returns why it could not be kept, in a sentence; empty where nothing failed.
   virtual std::string keep(std::string_view content, double defaultF, const HklFile &file) = 0;

@@ -31,7 +31,7 @@ struct ImageRegion {
     return std::size_t(productOf({panels, slowPixels, fastPixels}, "an image"));
   }
 
-  // What of the rectangle is on a panel: columns and rows from begin up to, not with, end.
+  // The part of the rectangle on a panel: columns and rows from begin up to, not with, end.
   std::int64_t fastBegin() const { return std::max<std::int64_t>(fastMin, 0); }
   std::int64_t fastEnd() const { return std::max(std::min(fastMax + 1, fastPixels), fastBegin()); }
   std::int64_t slowBegin() const { return std::max<std::int64_t>(slowMin, 0); }

@@ -102,7 +102,7 @@ PartStatistics ofRow(const float *row, const std::uint8_t *mask, std::int64_t co
           std::bit_cast<float>(sums.highest)};
 }
 
-/// What rows are cut into, however many threads there are.
+/// Pixels are summed up in parts of this size, however many threads there are.
 constexpr std::int64_t pixelsOfPart = 1 << 15;
 
 } // namespace

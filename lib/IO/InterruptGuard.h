@@ -1,4 +1,4 @@
-// What Ctrl-C does.
+// The handling of Ctrl-C.
 #ifndef NANOBRAGG_IO_INTERRUPTGUARD_H
 #define NANOBRAGG_IO_INTERRUPTGUARD_H
 

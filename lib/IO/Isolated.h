@@ -8,7 +8,7 @@
 
 namespace nanobragg::io {
 
-/// What a process of its own wrote; or how it ended, if not in order.
+/// The output of an isolated process; or how it ended, if not in order.
 struct IsolatedResult {
   std::string bytes, problem; ///< "crashes: Segmentation fault", "takes more than 60 s"
 };
@@ -19,7 +19,7 @@ struct IsolatedLimits {
   bool withErrors = false;       ///< the text begins with what goes to standard error
 };
 
-/// Runs `work` in a copy of this process and returns the text that it makes. What it does to memory
+/// Runs `work` in a copy of this process and returns the text that it makes. Changes of memory
 /// stays there. The copy has one thread: `work` must need no lock that another one may hold.
 IsolatedResult runIsolated(const std::function<std::string()> &work, const IsolatedLimits &limits);
 

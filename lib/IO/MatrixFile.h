@@ -9,7 +9,7 @@
 namespace nanobragg::io {
 
 /// The first nine numbers: rows x, y, z and columns a*, b*, c*, in units of wavelength/A as the
-/// file has them. What follows (MOSFLM adds misset angles, the cell, ...) is ignored.
+/// file has them. Further numbers (MOSFLM adds misset angles, the cell, ...) are ignored.
 Mat3 readMatrix(const std::string &path);
 
 } // namespace nanobragg::io

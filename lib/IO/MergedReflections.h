@@ -37,7 +37,7 @@ struct MtzColumn {
   char type; ///< CCP4's: F amplitude, Q sigma, I whole number ...
 };
 
-/// What a merged MTZ file has. Numbers that are not finite are missing ones.
+/// The content of a merged MTZ file. Numbers that are not finite are missing ones.
 struct MergedReflections {
   std::string spaceGroup;     ///< as for toAsymmetricUnit
   std::array<double, 6> cell; ///< A and degrees

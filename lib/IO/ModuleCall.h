@@ -1,7 +1,7 @@
 // Calls into a library that is opened on demand.
 //
 // Exceptions do not leave such a library: programs may have a C++ runtime of their own inside of
-// them. What is thrown there travels as text.
+// them. Errors that are thrown there travel as text.
 #ifndef NANOBRAGG_IO_MODULECALL_H
 #define NANOBRAGG_IO_MODULECALL_H
 

@@ -34,8 +34,8 @@ struct NexusOptions {
   std::vector<NexusPart> parts{};
 };
 
-/// A file that gets its frames one by one, in any order and from any thread. What has been written
-/// is readable should the process die.
+/// A file that gets its frames one by one, in any order and from any thread. Written frames are
+/// readable should the process die.
 class NexusWriter {
 public:
   virtual ~NexusWriter() = default;
@@ -58,7 +58,7 @@ bool isHdf5(std::string_view bytes);
 /// One frame: panels of equal frames as in the file's slab.
 struct NexusImage {
   std::size_t frames = 0, slow = 0, fast = 0;
-  std::vector<double> pixels; ///< those of the frame that was asked for
+  std::vector<double> pixels; ///< the pixels of the frame that was asked for
 };
 /// Throws FileError.
 NexusImage readNexus(const std::string &path, std::size_t frame);
@@ -66,7 +66,7 @@ NexusImage readNexus(const std::string &path, std::size_t frame);
 /// Wavelength (A) and weight of each point; empty: the file has no spectrum.
 std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path);
 
-/// What libnb-hdf5.so gives. False: the last argument says what is wrong.
+/// The functions of libnb-hdf5.so. False: the last argument says what is wrong.
 struct Hdf5Module {
   const char *version;
   bool (*hasBitshuffle)();

@@ -78,7 +78,7 @@ constexpr std::size_t longest = 1024;
 using Buffer = std::array<double, longest>;
 
 /// Counts between 0 and the largest, of which there are more than that in as many pixels as it
-/// returns. What is no number becomes 0.
+/// returns. NaN becomes 0.
 NB_VECTORIZED
 std::int64_t convert(const double *__restrict counts, std::size_t size, double largest,
                      std::uint16_t *__restrict pixels) {

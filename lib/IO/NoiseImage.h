@@ -20,7 +20,7 @@ struct NoiseImage {
   std::int64_t overloads = 0;        ///< pixels clipped at the largest count
 };
 
-/// What a photon becomes before it is counted: one gain times that of the pixel.
+/// The gain by which a photon is multiplied: one for all times that of the pixel.
 struct Gain {
   double all = 1;
   std::span<const double> map; ///< one per pixel of the image, or empty
@@ -35,7 +35,7 @@ struct NoiseSource {
   std::int64_t &seed; ///< negated, as the C program keeps it; changed by serial draws
 };
 
-/// Counts of the pixels of the region, masked ones too. What is drawn are photons, since only they
+/// Counts of the pixels of the region, masked ones too. Noise is drawn of photons, since only they
 /// have counting statistics. Counts are truncated; below zero Right clips them to 0, C wraps them
 /// around to large ones. With NoiseGenerator::Philox the same for any number of threads (0: all).
 NoiseImage drawNoise(std::span<const float> image, const ImageRegion &region, const Gain &gain,

@@ -50,7 +50,7 @@ void write(OutputFile &out, std::span<const std::size_t> shape, std::span<const 
   out.write(values);
 }
 
-/// What follows `'key':` in the header's dictionary.
+/// The text that follows `'key':` in the header's dictionary.
 std::string_view valueOf(const std::string &path, std::string_view dict, std::string_view key) {
   const std::size_t found = dict.find("'" + std::string(key) + "':");
   if (found == std::string_view::npos)

@@ -24,7 +24,7 @@ struct NpyArray {
 void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const float> values);
 void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const double> values);
 
-/// What stands before float32 values, for who writes them piece by piece.
+/// The header in front of float32 values, for callers that write them piece by piece.
 std::string npyHeader(std::span<const std::size_t> shape);
 
 /// Reads float32 and float64 in C order, of this machine's byte order.

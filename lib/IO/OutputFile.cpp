@@ -115,7 +115,7 @@ bool cutNumber(std::string &text, std::string_view before) {
   return true;
 }
 
-/// What the names of temporaries have in common that claim a file of this name.
+/// The common part of the names of temporaries that claim a file of this name.
 std::string claimOf(const std::string &name) {
   return "-" + std::to_string(std::hash<std::string>()(name)) + "-";
 }

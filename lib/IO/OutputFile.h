@@ -16,7 +16,7 @@ namespace nanobragg::io {
 /// /dev/fd/3) means that descriptor, whatever it leads to. A symbolic link is followed, also to a
 /// file that does not exist yet. Every failure throws FileError.
 ///
-/// What a process that was killed has left in the directory is removed when the next one opens an
+/// Temporaries that a killed process has left in the directory are removed when the next opens an
 /// output there.
 ///
 /// Opened before a long computation it reports a missing directory or a write-protected target
@@ -49,7 +49,7 @@ public:
   /// A file of its own, with places for bytes, and not a pipe or a device?
   bool isRegular() const { return temporary != nullptr; }
   /// Asks for room of a regular file: so many bytes from its beginning, where the file system can
-  /// promise it. What is written then needs no search for room, and no process waits for the disk
+  /// promise it. Later writes then need no search for room, and no process waits for the disk
   /// when the file is renamed.
   void reserve(std::size_t bytes);
   /// Writes bytes at a place of a regular file, which several threads may write at a time. write()

@@ -1,4 +1,4 @@
-// What the name of an output means.
+// The meaning of an output's name.
 #ifndef NANOBRAGG_IO_OUTPUTPATH_H
 #define NANOBRAGG_IO_OUTPUTPATH_H
 

@@ -15,7 +15,7 @@ namespace nanobragg::io {
 void writePgm(OutputFile &out, std::int64_t fastPixels, std::int64_t slowPixels,
               std::span<const std::uint8_t> pixels, double scale);
 
-/// What stands before its pixels, for who writes them piece by piece.
+/// The header in front of its pixels, for callers that write them piece by piece.
 std::string pgmHeader(std::int64_t fastPixels, std::int64_t slowPixels, double scale);
 
 } // namespace nanobragg::io

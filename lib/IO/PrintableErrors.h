@@ -1,4 +1,4 @@
-// What libraries write to standard error about text of others.
+// Messages that libraries write to standard error about text of others, made printable.
 #ifndef NANOBRAGG_IO_PRINTABLEERRORS_H
 #define NANOBRAGG_IO_PRINTABLEERRORS_H
 

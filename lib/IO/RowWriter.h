@@ -25,8 +25,8 @@ public:
   void add(OutputFile &file, std::string header, std::int64_t count, std::size_t bytesOfRow,
            Rows rows);
 
-  /// Writes all of them; 0 threads are one for each processor. Throws FileError. What is no regular
-  /// file (a pipe, a device) is written from its beginning to its end, in the order of add().
+  /// Writes all of them; 0 threads are one for each processor. Throws FileError. A path that is no
+  /// regular file (a pipe, a device) is written from beginning to end, in the order of add().
   void run(int threads);
 
 private:

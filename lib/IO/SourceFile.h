@@ -11,7 +11,7 @@
 
 namespace nanobragg::io {
 
-/// One line. What the line does not reach is absent; the caller knows the defaults.
+/// One line. Columns that the line does not reach are absent; the caller knows the defaults.
 struct SourceLine {
   std::array<std::optional<double>, 3> position; ///< where the source is, any scale
   std::optional<double> weight;                  ///< relative, not negative

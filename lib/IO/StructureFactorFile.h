@@ -14,7 +14,7 @@
 
 namespace nanobragg::io {
 
-/// What a file with structure factors is, told by its content and not by its name.
+/// The format of a file with structure factors, told by its content and not by its name.
 enum class StructureFactorFormat {
   Text,           ///< lines of h k l F
   Mtz,            ///< merged reflections of CCP4
@@ -43,7 +43,7 @@ inline bool listsReflections(StructureFactorFormat format) {
 struct ModelPart {
   std::string path, content;
   StructureFactorFormat format;
-  double share; ///< of the crystal
+  double share; ///< share of the crystal
 };
 
 /// How the factors of a model are calculated.
@@ -54,7 +54,7 @@ struct ModelOptions {
   bool anomalous = true; ///< add f' and f'' (Cromer and Liberman)
   double wavelength = 1; ///< A, of f' and f''
   bool phases = false;   ///< give the complex factors, too
-  double share = 1;      ///< of the crystal, by which occupancies are multiplied
+  double share = 1;      ///< share of the crystal, by which occupancies are multiplied
   /// Those that have the rest of the crystal, in the same cell and space group.
   std::vector<ModelPart> others{};
 };
@@ -135,7 +135,7 @@ struct Dispersion {
 /// of Kissel and Pratt (1990); from lithium to uranium, of others none. `energies`: eV.
 Dispersion dispersionOf(const std::string &element, const std::vector<double> &energies);
 
-/// What libnb-gemmi.so gives: the functions above and those of MergedReflections.h, which open it.
+/// The functions of libnb-gemmi.so: those above and those of MergedReflections.h, which open it.
 struct GemmiModule {
   const char *version; ///< the project's: both sides are built together
   // False: the last argument says what is wrong.

@@ -42,7 +42,7 @@ static int64_t divui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) / ui
 static int64_t remui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) % uint64_t(b)) : 0; }
 static int64_t sameInteger(int64_t a) { return a; }
 static double unsignedToFloat(int64_t a) { return double(uint64_t(a)); }
-/// What does not fit is undefined; 0 will do.
+/// A number that does not fit has no defined result; 0 will do.
 static int64_t toInteger(double a) { return std::abs(a) < 0x1p63 ? int64_t(a) : 0; }
 
 /// Dividing by zero is undefined; 0 keeps the interpreter alive where a branch not taken does it.

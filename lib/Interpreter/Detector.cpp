@@ -34,7 +34,7 @@ static LogicalResult planSolidAngle(SolidAngleOp op, Planner &planner) {
   });
 }
 
-/// What passes the layers in front of this one and does not pass this one.
+/// The fraction that passes the layers in front of this one and does not pass this one.
 static double captureFraction(Vec3 diffracted, Vec3 normal, double layer, double spacing,
                               double attenuationDepth) {
   double rho = dot(diffracted, normal), mu = 1 / attenuationDepth;

@@ -186,7 +186,7 @@ void ImagePlan::run(Frame &root) const {
   render(root, pixels);
 }
 
-/// What a trace has to know of the stages after this image.
+/// Tells a trace of the stages after this image.
 static void planSpread(Value image, ImagePlan &plan, Planner &planner) {
   if (image.use_empty() || !llvm::all_of(image.getUsers(), llvm::IsaPred<PointSpreadOp>))
     return;

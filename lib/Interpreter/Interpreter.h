@@ -21,7 +21,7 @@
 
 namespace mlir::nb {
 
-/// Makes the ops of all dialects that the interpreter knows evaluable in contexts of `registry`.
+/// Makes the ops of all dialects that have an interpretation evaluable in contexts of `registry`.
 void registerInterpreter(DialectRegistry &registry);
 
 /// One argument of a function, laid out as nanobragg/KernelABI.h says; nothing is copied:

@@ -70,7 +70,7 @@ FailureOr<std::shared_ptr<Loop>> planLoop(LoopOp op, Planner &planner) {
   return loop;
 }
 
-/// What a loop's results depend on: all that its body does, except its own induction variables.
+/// The dimensions that a loop's results depend on: all that its body does, except its own.
 Dimensions dimsAfter(LoopOp op, Planner &planner, Dimensions yielded) {
   Dimensions own = 0;
   for (unsigned i = 0; i < op.getInductionVars().size(); ++i)

@@ -51,7 +51,7 @@ static LogicalResult planLookup(OpTy op, Planner &planner) {
   return success();
 }
 
-/// What kernels are told of where light can fall changes no value.
+/// Reach, which tells kernels where light can fall, changes no value.
 static LogicalResult planReach(ReachOp, Planner &) { return success(); }
 
 void evaluation::attachLookup(MLIRContext *context) {

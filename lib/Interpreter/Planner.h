@@ -13,7 +13,7 @@
 
 namespace mlir::nb {
 
-/// A set of loop dimensions, one bit each. What a value depends on decides whether it varies over
+/// A set of loop dimensions, one bit each. The dimensions of a value decide whether it varies over
 /// pixels and when it has to be evaluated again.
 using Dimensions = uint32_t;
 constexpr Dimensions bitOf(Dimension d) { return Dimensions(1) << unsigned(d); }

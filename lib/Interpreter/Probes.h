@@ -25,7 +25,7 @@ struct Statistics {
   double mean() const { return sum / double(finite); } ///< NaN when nothing was finite
 };
 
-/// What the structure factor lookups behind a probe asked the grid for.
+/// The structure factor lookups behind a probe, counted.
 struct LookupStatistics {
   int64_t inside = 0, outside = 0;
   Statistics index[3]; ///< h, k, l

@@ -24,7 +24,7 @@ Vec3 nearestOf(const Vec3 &hkl, bool integral) { return integral ? hkl : nearest
 
 using Orders = std::array<int64_t, 3>;
 
-/// What the values at -1, 0, 1, 2 count for in the cubic through them at x, or in its derivative.
+/// The weights of the values at -1, 0, 1, 2 in the cubic through them at x, or in its derivative.
 std::array<double, 4> lagrangeWeights(double x, int64_t order) {
   switch (order) {
   case 0:

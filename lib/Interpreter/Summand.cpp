@@ -182,7 +182,7 @@ void Summand::addReflections(Frame &frame, const Term &term, double *sum) const 
 void Summand::addDense(Frame &frame, const Term &term, double *sum) const {
   const double *values = isTable ? frame.object<const Table>(term.value)->reals
                                  : frame.object<const nb_hkl_grid>(term.value)->data;
-  // What varies was added over the pixels when it was made.
+  // Varying values were added over the pixels when they were made.
   for (int64_t i = 0, n = size(frame); i < n; ++i)
     sum[i] += values[i] * weight(frame, term);
 }

@@ -1,4 +1,4 @@
-// What nb.sum and nb.image add up.
+// The summands of nb.sum and nb.image.
 #ifndef NB_INTERPRETER_SUMMAND_H
 #define NB_INTERPRETER_SUMMAND_H
 
@@ -31,7 +31,7 @@ private:
     int64_t get(Frame &frame) const { return constant ? *constant : *frame.integers(slot); }
   };
 
-  /// What an nb.add of tables or grids adds; the one value that is yielded otherwise.
+  /// A term of an nb.add of tables or grids; the one value that is yielded otherwise.
   struct Term {
     Slot value;
     bool varying = false;         ///< the value is one per pixel

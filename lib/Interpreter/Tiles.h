@@ -35,7 +35,7 @@ private:
   }
 };
 
-/// What came of the tiles: the first one that failed, what the probes saw, how many are done. The
+/// The outcomes of the tiles: the first that failed, what the probes saw, how many are done. The
 /// outcome is the same for any number of threads.
 class TileOutcomes {
 public:
@@ -46,7 +46,7 @@ public:
   /// The probes of the root, with nothing recorded yet: where a tile records. Empty when
   /// nothing is recorded.
   std::vector<ProbeStatistics> emptyProbes() const;
-  /// What a tile recorded is added to the root's probes when all tiles before it are in.
+  /// Adds the records of a tile to the root's probes when all tiles before it are in.
   void finish(int64_t tile, const Frame &frame, std::vector<ProbeStatistics> probes);
   /// Hands a failure to the frame outside the image.
   void conclude();

@@ -11,7 +11,7 @@ struct TraceValue {
 };
 
 /// A named value under the keys that other programs give it, in their units, and what they show
-/// besides: quantities that one op of ours computes in one go. Of one pixel, the tile's first.
+/// besides: quantities that one op of ours computes in one go. The pixel is the tile's first.
 class TraceValues {
 public:
   TraceValues(const Plan &plan, Frame &frame) : plan(plan), frame(frame) {}

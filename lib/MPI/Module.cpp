@@ -1,4 +1,4 @@
-// What libnb-mpi.so exports.
+// The functions that libnb-mpi.so exports.
 #include "lib/MPI/Ranks.h"
 #include "lib/Parallel/TaskQueue.h"
 

@@ -10,7 +10,7 @@
 
 namespace nanobragg {
 
-/// What the environment says of a launcher (mpirun, srun) with more than one process.
+/// A launcher (mpirun, srun) with more than one process, as the environment tells.
 struct Launch {
   const char *variable; ///< that says so
   int size;
@@ -52,7 +52,7 @@ public:
 /// its MPI is not that of the launcher.
 std::unique_ptr<Ranks> openRanks(const Launch &launch);
 
-/// What libnb-mpi.so gives.
+/// The functions of libnb-mpi.so.
 struct MpiModule {
   const char *version;
   Ranks *(*open)();

@@ -1,6 +1,6 @@
 // Threads that work on one thing together.
 //
-// What one run needs of a thread library, and nothing more: loading oneTBB and the libraries that
+// The little that one run needs of a thread library: loading oneTBB and the libraries that
 // it looks for took longer than a small image (docs/rationale/threads.md).
 #ifndef NANOBRAGG_PARALLEL_THREADTEAM_H
 #define NANOBRAGG_PARALLEL_THREADTEAM_H
@@ -41,7 +41,7 @@ private:
 /// Processors that this process may use, at least 1.
 int availableProcessors();
 
-/// What `requested` threads mean: 0 is one for each processor that this process may use.
+/// The number of threads for a request: 0 is one for each processor that this process may use.
 inline int threadsOf(int requested) { return requested > 0 ? requested : availableProcessors(); }
 
 } // namespace nanobragg

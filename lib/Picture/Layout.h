@@ -36,8 +36,8 @@ public:
   std::int64_t width() const { return columns; }
   std::int64_t height() const { return rows; }
   double pixelSize() const { return step; } ///< m, of the picture's pixels
-  /// What the picture's pixel shows, in m from the sample: a point of a panel or, between panels,
-  /// of their mean plane. `owner`: from panelsOf.
+  /// The place that a pixel of the picture shows, in m from the sample: on a panel or, between
+  /// panels, of their mean plane. `owner`: from panelsOf.
   Vec3 positionOf(std::int64_t x, std::int64_t y, std::int32_t owner) const;
   /// The panel that each pixel of the picture shows, -1: none.
   const std::vector<std::int32_t> &owners() const { return shown; }

@@ -1,4 +1,4 @@
-// What no other engine makes up for.
+// The error that no other engine makes up for.
 #ifndef NANOBRAGG_RUNTIME_REFUSAL_H
 #define NANOBRAGG_RUNTIME_REFUSAL_H
 

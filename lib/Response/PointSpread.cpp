@@ -268,7 +268,7 @@ void PointSpreadFunction::factor(double rounding) {
 /// elsewhere.
 std::int64_t PointSpreadFunction::fourierEdge(std::int64_t panels, std::int64_t slowPixels,
                                               std::int64_t fastPixels) const {
-  constexpr double overProduct = 3; // what a number costs in a stage of a transform
+  constexpr double overProduct = 3; // the cost of a number in a stage of a transform
   const std::int64_t edge = FourierSpread::edgeFor(reach, slowPixels, fastPixels);
   if (edge == 0)
     return 0;

@@ -33,7 +33,7 @@ public:
                       std::int64_t imageEdge = std::numeric_limits<std::int64_t>::max());
 
   double share(std::int64_t dx, std::int64_t dy) const;
-  /// That of the shares that an image of the given size needs.
+  /// The radius of the shares that an image of the given size needs.
   std::int64_t radius() const { return reach; }
   /// Products of a function of dx and one of dy that add up to the shares.
   std::size_t terms() const { return columns.size(); }

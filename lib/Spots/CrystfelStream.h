@@ -12,7 +12,7 @@
 namespace nanobragg {
 
 struct StreamCrystal {
-  io::DialsExperiment model; ///< as of predictSpots
+  io::DialsExperiment model; ///< the experiment as in predictSpots
   std::vector<Spot> spots;
 };
 

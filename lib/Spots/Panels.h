@@ -20,7 +20,7 @@ std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec
 /// Where the line of a ray meets a panel's plane; none behind the sample.
 std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &panel, const Vec3 &ray);
 
-/// Pixels from mm. Of a sensor with parallax, where the ray is detected on average, as dxtbx's
+/// Pixels from mm. In a sensor with parallax, the mean place of detection of the ray, as dxtbx's
 /// ParallaxCorrectedPxMmStrategy has it: its mean depth of absorption behind the plane, where
 /// photons that pass the sensor count with depth 0.
 std::array<double, 2> toPixel(const io::DialsPanel &panel, const std::array<double, 2> &mm);

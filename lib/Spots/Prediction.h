@@ -10,7 +10,7 @@
 
 namespace nanobragg {
 
-/// What spots are predicted with beside the experiment.
+/// Limits of the spots that are predicted, beside the experiment.
 struct PredictionLimits {
   SpotSize size;
   double dmin = 0; ///< A; 0: no limit but the detector

@@ -26,7 +26,7 @@ struct Spot {
   /// Pixels that it reaches: fast from, to; slow from, to. The ends are not part of it.
   std::array<std::int64_t, 4> box{};
   double intensity = 0; ///< photons, see sumSpot
-  double variance = 0;  ///< that of the photons that would be counted, background included
+  double variance = 0;  ///< variance of the photons that would be counted, background included
   double peak = 0, background = 0; ///< photons of the brightest of its pixels, and beside the spot
 };
 

@@ -1,4 +1,4 @@
-// What is one GPU vendor's own, in one row.
+// The differences between GPU vendors, one row for each.
 //
 // One more vendor is a row here, a folder beside runtime/gpu/cuda with an opener in
 // runtime/gpu/Device.cpp, and the passes from nb-to-gpu's launch to its machine code in
@@ -13,7 +13,7 @@
 
 namespace nanobragg {
 
-/// What LLVM makes of a program for a GPU.
+/// The language that LLVM translates a program for a GPU to.
 enum class GpuLanguage {
   PTX,   ///< NVIDIA's assembly, through the NVVM dialect
   SPIRV, ///< SPIR-V for OpenCL, in binary form
@@ -21,7 +21,7 @@ enum class GpuLanguage {
 };
 
 struct GpuVendor {
-  std::string_view device;     ///< what --device calls its GPUs: "cuda", with ":N" for number N
+  std::string_view device;     ///< the name of its GPUs for --device: "cuda", "cuda:N" for number N
   std::string_view chipPrefix; ///< how the names of its chips begin: "sm_"
   GpuLanguage language;
   std::string_view triple; ///< LLVM's, of code for its chips
@@ -30,10 +30,10 @@ struct GpuVendor {
   int (*warp)(std::string_view chip); ///< threads that run in step: NVIDIA's warps, AMD's waves
   /// The program that makes machine code of text, "ptxas"; empty: there is none.
   std::string_view assembler{};
-  std::string_view assemblerVariable{}; ///< what in the environment names it: "NB_PTXAS"
+  std::string_view assemblerVariable{}; ///< environment variable that names it: "NB_PTXAS"
   /// Where its toolkit is: as a variable of the environment says, as usual, as CMake found it.
   std::string_view toolkitVariable{}, toolkitFolder{}, toolkitFound{};
-  /// What LLVM calls the chip of this name, and its target features.
+  /// LLVM's name of the chip, and its target features.
   std::string_view (*cpu)(std::string_view chip);
   std::string_view (*features)(std::string_view chip);
 };

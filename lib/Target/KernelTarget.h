@@ -1,4 +1,4 @@
-// What a kernel's code is made for.
+// The machine that a kernel's code is made for.
 #ifndef NANOBRAGG_TARGET_KERNELTARGET_H
 #define NANOBRAGG_TARGET_KERNELTARGET_H
 
@@ -14,12 +14,12 @@ struct KernelTarget {
   enum class Kind {
     Native,    ///< the processor at hand
     GpuOnCpu,  ///< the same with the program of a GPU: its grid as loops
-    HostOfGpu, ///< what a GPU's kernel needs on the host, of any processor
+    HostOfGpu, ///< the host's part of a GPU's kernel, for any processor
     Processor, ///< the one of LLVM's that `name` names, "aarch64" and "aarch64-CPU" of 64-bit Arm
     Chip       ///< a GPU's, as one of gpuVendors() calls it: "sm_90"
   };
   Kind kind = Kind::Native;
-  std::string name{};   ///< what Processor and Chip are called
+  std::string name{};   ///< name of the Processor or Chip
   int warp = usualWarp; ///< threads that run in step in GpuOnCpu
 
   /// Threads that run in step, of a GPU's program.

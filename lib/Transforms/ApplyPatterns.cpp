@@ -112,7 +112,7 @@ struct ApplyPatternsPass : nb::impl::ApplyPatternsBase<ApplyPatternsPass> {
         return signalPassFailure();
     }
     GreedyRewriteConfig config;
-    // What the patterns do and no more: the program stays as its author wrote it elsewhere.
+    // Only the patterns are applied: the program stays as its author wrote it elsewhere.
     config.enableFolding(false).enableConstantCSE(false);
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(program, std::move(patterns), config))) {

@@ -291,7 +291,7 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
     return false;
   }
 
-  /// What a beam is, and its derivatives by all variables.
+  /// The numbers of a beam, and their derivatives by all variables.
   struct Beam {
     Value direct, incident, wavelength;
     SmallVector<Value> directs, incidents, wavelengths; ///< null: 0

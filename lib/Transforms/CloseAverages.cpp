@@ -82,7 +82,7 @@ private:
   MillerIndexOp index;
   SmallVector<Operation *> squares;           ///< products in which the factor is squared
   llvm::SmallSetVector<Operation *, 4> added; ///< sums of what is averaged and something else
-  DenseSet<Value> averaged;                   ///< what is linear in the squared factor
+  DenseSet<Value> averaged;                   ///< the values linear in the squared factor
   IRMapping outside;                          ///< the other dimensions
 };
 } // namespace
@@ -348,7 +348,7 @@ LogicalResult Closer::rewrite(const Quadrature &quadrature, Value around) {
   Value total = reflections.getResult(0);
   if (!added.empty())
     total = r.add(total, bodyWith({}, {}, r));
-  // What stands for a sum over draws is divided by their number.
+  // A term in the place of a sum over draws is divided by their number.
   Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), draws);
   total = r.mul(total, arith::SIToFPOp::create(b, loc, f64, number));
   YieldOp::create(b, loc, total);

@@ -89,7 +89,7 @@ private:
   ScatteringVectorOp scattering;
   Value direction;                   ///< the diffracted ray's
   PixelPositionOp position;          ///< a point of a flat panel
-  std::optional<CurvedPixel> curved; ///< that of a curved one; neither: only directions are known
+  std::optional<CurvedPixel> curved; ///< for a curved panel; neither: only directions are known
   DetectorCoordinateOp fast;
   llvm::SetVector<Value> light;           ///< values that vanish where the sample has no light
   SmallVector<Loop> loops;                ///< around a sample, outer ones first

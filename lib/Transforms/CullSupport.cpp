@@ -215,7 +215,7 @@ static std::optional<Support> ofForm(Value value, double factor, Operation *imag
   return Support{indexOfFraction(reader.fraction), scaled(*form, factor, r), 0, {}};
 }
 
-/// What ends at the edge of a tophat: a choice between something and zero.
+/// The support that ends at the edge of a tophat: a choice between something and zero.
 static std::optional<Support> ofChoice(arith::SelectOp op, Operation *image, RuleBuilder &r) {
   auto less = op.getCondition().getDefiningOp<arith::CmpFOp>();
   FloatAttr edge;

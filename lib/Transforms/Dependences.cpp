@@ -43,7 +43,7 @@ static unsigned dependenceOf(Dimension dimension) {
   llvm_unreachable("all dimensions have been named");
 }
 
-/// What a loop's variable stands for. What lowered loops ran over is known by their names.
+/// The dependence that a loop's variable stands for. Lowered loops are known by their names.
 static unsigned dependenceOf(Operation *loop, BlockArgument variable) {
   if (auto known = dyn_cast<LoopOp>(loop))
     return dependenceOf(known.getDimension(variable.getArgNumber()));
@@ -67,7 +67,7 @@ unsigned Dependences::visit(Operation *op) {
       for (Operation &inner : block)
         mask |= visit(&inner);
     }
-  // What a sum adds up over does not matter outside of it.
+  // The dimensions that a sum adds up over do not matter outside of it.
   mask &= ~own;
   for (Value result : op->getResults())
     values[result] = mask;

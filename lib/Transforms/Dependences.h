@@ -1,4 +1,4 @@
-// What values of a program change with.
+// The dimensions that values of a program change with.
 #ifndef NB_TRANSFORMS_DEPENDENCES_H
 #define NB_TRANSFORMS_DEPENDENCES_H
 
@@ -8,16 +8,16 @@
 
 namespace mlir::nb {
 
-/// What a value depends on, as bits. None: the experiment alone.
+/// A dependence of a value, as bits. None: the experiment alone.
 enum Dependence : unsigned { Pixel = 1, Source = 2, Orientation = 4, Sample = 8 };
 
 /// "pixel, source"; "the experiment alone".
 std::string dependenceText(unsigned mask);
 
-/// What the name of a value is, where it has one.
+/// The name of a value, where it has one.
 StringRef nameOf(Location loc);
 
-/// What the values of a program depend on, from the loops around them.
+/// The dependences of the values of a program, from the loops around them.
 class Dependences {
 public:
   explicit Dependences(Operation *program) { visit(program); }

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-/// What is known so far of the adjoints of values, in the order in which they were first met.
+/// The adjoints of values as far as they are known, in the order in which they were first met.
 class Adjoints {
 public:
   /// Several for tables, grids and images outside of bodies, where nothing adds them up.

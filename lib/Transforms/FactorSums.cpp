@@ -65,7 +65,7 @@ bool takeOutCondition(SumOp sum) {
 // Factors
 //===----------------------------------------------------------------------===//
 
-/// What the ops cost that the sum's terms are computed from.
+/// The cost of the ops that the sum's terms are computed from.
 unsigned costOfTerms(SumOp sum) {
   DenseSet<Operation *> needed;
   unsigned cost = 0;
@@ -159,7 +159,7 @@ unsigned factorSum(SumOp sum) {
   }
   eraseDeadOps(*sum.getBodyBlock());
   if (!taken.empty() && !cheaper)
-    eraseDeadOps(*sum->getBlock()); // what was scaled for outer products
+    eraseDeadOps(*sum->getBlock()); // terms that were scaled for outer products
   return count;
 }
 

@@ -10,7 +10,7 @@
 namespace mlir::nb {
 
 /// Puts constants in the place of arguments of these names, indices and f64, which stay in the
-/// signature and say so (names::fixed). What nb-fix-counts does.
+/// signature and say so (names::fixed). The pass nb-fix-counts does the same.
 llvm::Error fixCounts(ModuleOp program, llvm::ArrayRef<nanobragg::FixedCount> counts);
 
 } // namespace mlir::nb

@@ -117,7 +117,7 @@ unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
       loops.push_back(loop);
   for (size_t i = 0; i < loops.size(); ++i) {
     for (size_t j = i + 1; j < loops.size();) {
-      // What a loop is computed from moves ahead of it when it is merged, other loops too.
+      // Ops that a loop is computed from move ahead of it when it is merged, other loops too.
       LoopOp first = loops[i], second = loops[j];
       if (second->isBeforeInBlock(first))
         std::swap(first, second);
@@ -185,8 +185,8 @@ unsigned dropResultsOfAll(FunctionOpInterface func) {
   return dropped;
 }
 
-/// Loops further out first: what they do not yield, no loop inside has to sum. And once more: what
-/// turned out to be equal inside is equal further out.
+/// Loops further out first: what they do not yield, no loop inside has to sum. And once more:
+/// values that are then equal inside are equal further out.
 unsigned dropResults(FunctionOpInterface func) {
   const unsigned outside = dropResultsOfAll(func);
   return outside + dropResultsOfAll(func);

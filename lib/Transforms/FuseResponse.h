@@ -7,7 +7,7 @@
 namespace mlir::nb {
 
 /// Writes each pointwise stage of an image that the function computes into the body of that image.
-/// What cannot be is left alone and reported in a remark.
+/// A stage that cannot be is left alone and reported in a remark.
 void fuseResponse(FunctionOpInterface func);
 
 } // namespace mlir::nb

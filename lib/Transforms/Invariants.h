@@ -1,4 +1,4 @@
-// What the passes ask that move values out of loops.
+// The questions that passes ask when they move values out of loops.
 #ifndef NB_TRANSFORMS_INVARIANTS_H
 #define NB_TRANSFORMS_INVARIANTS_H
 

@@ -6,7 +6,7 @@
 
 namespace mlir::nb {
 
-/// What is computed twice is computed once, what nothing uses goes.
+/// Computes equal values once, and removes those without uses.
 void mergeEqualOps(FunctionOpInterface func);
 
 } // namespace mlir::nb

@@ -1,4 +1,4 @@
-// What passes do wherever it pays, done at one place: for schedules.
+// Rewrites that passes make wherever it pays, done at one place: for schedules.
 #ifndef NB_TRANSFORMS_REWRITES_H
 #define NB_TRANSFORMS_REWRITES_H
 

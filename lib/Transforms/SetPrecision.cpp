@@ -59,7 +59,7 @@ private:
 } // namespace
 
 /// Does the argument of an exponential or error function follow from a distance to a reflection?
-/// That of a Gaussian crystal does in an average and in a derivative, where the lattice factor has
+/// In a Gaussian crystal it does in an average and in a derivative, where the lattice factor has
 /// been expanded; that of a sensor's absorption, whose layers are differences, does not.
 static bool isSpot(Operation *op) {
   auto image = op->getParentOfType<ImageOp>();
@@ -78,8 +78,8 @@ static bool isSpot(Operation *op) {
 
 static bool isLatticeAmplitude(Operation *op) { return isa<LatticeFactorOp, GratingOp>(op); }
 
-/// The ops that take an index and give an amplitude. What is read by whole indices is a table's:
-/// its entries are not all amplitudes, and their differences count. Without a lattice amplitude a
+/// The ops that take an index and give an amplitude. A lookup by whole indices reads a table: its
+/// entries are not all amplitudes, and their differences count. Without a lattice amplitude a
 /// structure factor in f32 would only be widened again; beside an exponential alone, which is
 /// multiplied with distances in f64, that was slower.
 bool Narrower::startsNarrow(Operation *op) {
@@ -111,7 +111,7 @@ bool Narrower::canBeNarrow(Operation *op) {
     return false;
   if (everything)
     return elementwise || isa<NBDialect>(op->getDialect());
-  // What single precision has nothing to do with keeps its own; so does geometry, since no op of
+  // Ops without a use for single precision keep their own; so does geometry, since no op of
   // these makes a vector of a number.
   bool anySingle = false;
   for (Value operand : op->getOperands()) {

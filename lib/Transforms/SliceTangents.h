@@ -11,7 +11,7 @@
 
 namespace mlir::nb {
 
-/// What some values of a loop's body follow from.
+/// The ops that some values of a loop's body follow from.
 class Slice {
 public:
   /// The ops inside `loop` that `results` depend on, as far as `inputs`. Check `why` before use.

@@ -40,7 +40,7 @@ Product ProductSplitter::ofScalarProduct(Operation *op) {
   return result;
 }
 
-/// (F L)^2 as L^2 F F. That of the lattice factor alone keeps its name: squares need no sign.
+/// (F L)^2 as L^2 F F. The square of the lattice factor alone keeps its name: squares need no sign.
 Product ProductSplitter::ofIntensity(IntensityOp op) {
   Product result = split(op.getStructureFactor());
   if (result.rest || result.isTrivial())
@@ -89,8 +89,8 @@ static ValueList common(const ValueList &a, const ValueList &b) {
   return without(a, without(a, b));
 }
 
-/// A sum, or a vector, has the factors that all of its terms have. What else a term has stays with
-/// it.
+/// A sum, or a vector, has the factors that all of its terms have. The others stay with
+/// their terms.
 Product ProductSplitter::ofTerms(Operation *op) {
   if (isa<arith::AddFOp, AddOp>(op) && op->getOperand(0) == op->getOperand(1)) {
     Product twice = split(op->getOperand(0));

@@ -27,7 +27,7 @@ SmallVector<unsigned> costByDepth(SumOp sum) {
     if (Operation *def = value.getDefiningOp())
       return depths.lookup(def);
     auto argument = cast<BlockArgument>(value);
-    // What depends on a loop further inside cannot leave this one.
+    // An op that depends on a loop further inside cannot leave this one.
     return argument.getOwner() == sum.getBodyBlock() ? argument.getArgNumber() + 1 : innermost;
   };
   sum.getBody().walk([&](Operation *op) {
@@ -114,7 +114,7 @@ SmallVector<SumOp> nb::splitSum(SumOp sum, ArrayRef<unsigned> points, FunctionOp
 }
 
 namespace {
-/// What a loop costs beside its body, in floating-point operations.
+/// The cost of a loop beside its body, in floating-point operations.
 constexpr unsigned overhead = 8;
 
 struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {

@@ -72,7 +72,7 @@ private:
 
   /// Values that something used in every pixel reads.
   DenseSet<Value> needed;
-  /// What goes into tables, by the loops it depends on.
+  /// The values that go into tables, by the loops they depend on.
   llvm::MapVector<SmallVector<unsigned>, SmallVector<Value>> tables;
 };
 

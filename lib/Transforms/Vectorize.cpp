@@ -180,7 +180,7 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
     diagnostic.attachNote(image.getLoc()) << "in the image vectorized here";
     return failure();
   };
-  // What is read at one place of a row, the panel of listed pixels, is the same for all lanes:
+  // A read at one place of a row, of the panel of listed pixels, is the same for all lanes:
   // tables are looked up by it.
   if (isa<ScatterOp, ScatterFactorOp>(op) ||
       (isa<ReadPixelOp, NeighbourOp>(op) && dependsOnLanes(op)))

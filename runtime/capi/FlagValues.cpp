@@ -11,7 +11,7 @@ void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,
     const auto &[name, kind, unit] = kernel.parameters[i];
     const void *address = bound.provided()[i];
     if (!address)
-      continue; // what no experiment has stays as it was set
+      continue; // a quantity that no experiment has stays as it was set
     const std::int64_t shape[] = {experiment.imagePanels(), experiment.detector.slowPixels,
                                   experiment.detector.fastPixels};
     switch (kind) {

@@ -1,4 +1,4 @@
-// What stands behind nb_simulator.
+// The object behind nb_simulator.
 #ifndef NANOBRAGG_CAPI_HANDLE_H
 #define NANOBRAGG_CAPI_HANDLE_H
 
@@ -12,7 +12,7 @@
 
 /// A program with the numbers that it will be run with. It is not a nanobragg::Simulator, which has
 /// an experiment: here tables may change their sizes, and a kernel may come without any experiment.
-/// What runs the program is decided in the same place (runtime/simulator/Placement.h).
+/// runtime/simulator/Placement.h decides for both which engine runs the program.
 struct nb_simulator {
   explicit nb_simulator(nanobragg::Program placed, int threads = 0)
       : program(std::move(placed)), threads(threads), values(program.descriptor()),
@@ -25,7 +25,7 @@ struct nb_simulator {
   mutable nanobragg::ProcessMutex mutex;
   nanobragg::ParameterValues values;
   nanobragg::OutputMemory
-      outputs; ///< what the last run gave, but for the image that went to the caller
+      outputs; ///< the last run's outputs, but for the image that went to the caller
   bool complete = false;
 
   // nb_cancel does not wait for a run.

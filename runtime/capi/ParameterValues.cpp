@@ -193,7 +193,7 @@ void ParameterValues::check() const {
                               : value.kind == NB_PARAMETER_MAT3 ? 9
                                                                 : value.numbers.size();
     if (value.numbers.size() != fixed)
-      refuse(name, "has not been set"); // what is neutral has another kind
+      refuse(name, "has not been set"); // neutral values have another kind
     if (const Parameter *parameter = findParameter(name); parameter && parameter->pixelOf) {
       if (value.index < 0 || value.index >= countNamed(parameter->pixelOf))
         refuse(name, "is outside the image");

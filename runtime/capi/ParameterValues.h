@@ -43,7 +43,7 @@ public:
   RenderedRows rows() const;
 
   /// The kernel's argument array, after every value has been checked against the others: a kernel
-  /// trusts its arguments. Points into this.
+  /// checks nothing. Points into this.
   std::vector<const void *> arguments();
 
 private:

@@ -52,7 +52,7 @@ nb_status locked(const nb_simulator *simulator, Work work) noexcept {
   });
 }
 
-/// What the caller must not leave out. Throws std::invalid_argument when it is NULL.
+/// An argument that the caller must not leave out. Throws std::invalid_argument when it is NULL.
 const char *given(const char *text, const char *what);
 void *given(void *memory, const char *what);
 

@@ -13,8 +13,8 @@ nb_status setNumbers(nb_simulator *s, const char *name, nb_parameter_kind kind,
   return locked(s, [&] { s->values.setNumbers(given(name, "the name"), kind, numbers, count); });
 }
 
-/// What the kernel would be if it were the experiment's: which derivatives it has is its own
-/// business, no flag chooses them.
+/// The specification of the experiment's own kernel. Its derivatives are the given kernel's, since
+/// no flag chooses them.
 KernelSpecification specificationFor(const nb_kernel_descriptor &kernel, ProgramVariant variant) {
   KernelSpecification specification = KernelSpecification::fromString(kernel.variant);
   if (specification.derivative.mode != Derivative::Mode::Value)

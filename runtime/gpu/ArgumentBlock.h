@@ -1,4 +1,4 @@
-// What a launch reads, in one copy.
+// The arguments of a launch, in one copy.
 #ifndef NANOBRAGG_RUNTIME_GPU_ARGUMENTBLOCK_H
 #define NANOBRAGG_RUNTIME_GPU_ARGUMENTBLOCK_H
 

@@ -1,4 +1,4 @@
-// A GPU as the rest of the runtime sees it.
+// A GPU, for the rest of the runtime.
 //
 // Each vendor's driver stands behind this interface in a folder of its own: runtime/gpu/cuda,
 // runtime/gpu/opencl. Nothing outside that folder includes a header of it but Open.h, and nothing
@@ -28,7 +28,7 @@ public:
   virtual std::int64_t residentBlocks() const = 0;
 };
 
-/// What a launch runs, see nb_device_kernel.
+/// The part of a kernel that a launch runs, see nb_device_kernel.
 enum class Entry { Render, Reduce };
 
 struct Launch {
@@ -68,7 +68,7 @@ public:
   virtual ~Device() = default;
   /// The chip that its kernels are made for: "sm_90".
   virtual std::string chip() const = 0;
-  /// What its maker calls it: "NVIDIA H200".
+  /// Its maker's name for it: "NVIDIA H200".
   virtual std::string model() const = 0;
   /// For people: "NVIDIA H200 (cuda:0, sm_90)".
   virtual std::string describe() const = 0;
@@ -93,7 +93,7 @@ public:
   /// One for all that run this kernel here. Throws std::runtime_error.
   std::shared_ptr<const Module> module(const KernelHandle &kernel);
 
-  /// What is the same for several users, as long as one of them holds it: `make` is called when
+  /// An object that several users share, as long as one of them holds it: `make` is called when
   /// none does. Keys of different kinds of things differ; T is const.
   template <typename T, typename Make>
   std::shared_ptr<T> shared(const std::string &key, Make make) {

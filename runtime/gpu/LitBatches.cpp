@@ -31,7 +31,7 @@ std::int64_t rowsOfLaunch(const Reach &reach, const ImageShape &shape, std::int6
 
 } // namespace
 
-/// Those of some rows.
+/// The lists of some rows.
 struct LitBatches::Lists {
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
   std::int32_t slowEnd = 0;

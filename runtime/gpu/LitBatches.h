@@ -9,7 +9,7 @@
 
 namespace nanobragg::gpu {
 
-/// What a launch of a culled kernel reads besides what all launches read: a tile and its lists, in
+/// The further arguments of a culled kernel's launch: a tile and its lists, in
 /// which addresses are missing until it is known where they will lie.
 class LitBatch {
 public:

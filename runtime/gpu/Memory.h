@@ -40,7 +40,7 @@ private:
   std::size_t size = 0;
 };
 
-/// What is about to be allocated, so that it can be told to be too much before it is tried.
+/// The memory about to be allocated, so that too large a sum is refused before it is tried.
 class MemoryNeed {
 public:
   void add(const char *what, std::size_t bytes);

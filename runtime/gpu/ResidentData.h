@@ -1,4 +1,4 @@
-// What stays on the device between runs.
+// Data that stay on the device between runs.
 #ifndef NANOBRAGG_RUNTIME_GPU_RESIDENTDATA_H
 #define NANOBRAGG_RUNTIME_GPU_RESIDENTDATA_H
 
@@ -11,7 +11,7 @@ namespace nanobragg::gpu {
 /// process that need the same bytes share one copy.
 class ResidentData {
 public:
-  /// What `bytes` at `data` are called.
+  /// The key of `bytes` at `data`.
   static std::string keyOf(const void *data, std::size_t bytes);
 
   /// Is this what it holds?

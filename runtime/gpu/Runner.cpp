@@ -39,7 +39,7 @@ private:
 
 } // namespace
 
-/// What this device has of a run.
+/// The state of a run on this device.
 struct Runner::Work {
   const Run &run;
   const RunPlan &plan = run.plan;

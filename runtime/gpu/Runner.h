@@ -38,7 +38,7 @@ public:
 
 private:
   struct Work;
-  /// What the kernel reads at its own place, by the parameter's number.
+  /// Arguments that the kernel reads at their own place, by the parameter's number.
   struct Large {
     ResidentData resident; ///< grids and masks
     Memory memory;         ///< images, which are new in every run
@@ -65,7 +65,7 @@ private:
   std::vector<Large> large;
   std::vector<Memory> images; ///< by the output's number
   Memory block, accumulators, lists;
-  std::vector<Address> given; ///< of a run's options
+  std::vector<Address> given; ///< addresses that a run's options gave
 };
 
 } // namespace nanobragg::gpu

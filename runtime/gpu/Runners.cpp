@@ -5,7 +5,7 @@
 namespace nanobragg::gpu {
 namespace {
 
-/// What devices tell, who were at work side by side.
+/// Adds up the results of devices that worked side by side.
 void add(RunResult &all, const RunResult &one) {
   all.device += (all.device.empty() ? "" : ", ") + one.device;
   all.deviceBytes += one.deviceBytes;

@@ -30,7 +30,7 @@ std::int64_t blocksForSums(std::int64_t residentBlocks, std::int64_t accumulator
 }
 
 void Pace::took(double samples, double seconds) {
-  constexpr double wanted = 0.2, fastest = 1e-3; // what is shorter says little about the GPU
+  constexpr double wanted = 0.2, fastest = 1e-3; // shorter times say little about the GPU
   budget = samples / std::max(seconds, fastest) * wanted;
 }
 

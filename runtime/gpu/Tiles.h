@@ -1,4 +1,4 @@
-// What one launch renders.
+// The tile that one launch renders.
 #ifndef NANOBRAGG_RUNTIME_GPU_TILES_H
 #define NANOBRAGG_RUNTIME_GPU_TILES_H
 

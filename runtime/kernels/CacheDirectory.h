@@ -1,6 +1,6 @@
 // Files that only their owner can write.
 //
-// What the kernel cache asks of the file system. Loading a kernel runs its code, so the directory
+// The kernel cache keeps its files here. Loading a kernel runs its code, so the directory
 // is refused unless it belongs to the effective user alone. It is opened once, checked
 // through the open descriptor, and every file is reached relative to that: whoever can rename a
 // folder above it can make the cache unavailable but not slip a kernel in.

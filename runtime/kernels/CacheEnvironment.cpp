@@ -33,7 +33,7 @@ std::optional<std::uint64_t> parseSize(std::string_view text) {
 
 std::filesystem::path directoryFromEnvironment() {
   if (const std::filesystem::path named = environmentVariable("NB_CACHE_DIR"); !named.empty()) {
-    // What a relative name means depends on where the program was started.
+    // The meaning of a relative name depends on where the program was started.
     if (!named.is_absolute())
       throw Refusal("NB_CACHE_DIR names '" + named.string() +
                     "'; name the folder from the root folder on, as /home/me/kernels");

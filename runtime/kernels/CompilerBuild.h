@@ -7,7 +7,7 @@
 
 namespace nanobragg {
 
-/// What tells one build of a shared library from another, found without loading it and without
+/// A name that tells one build of a shared library from another, found without loading it or
 /// reading it whole (the compiler is large): the build id that the linker computed from its
 /// contents. A library without one is known by size, time of modification and inode. Empty when the
 /// file cannot be read.

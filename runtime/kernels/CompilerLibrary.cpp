@@ -32,8 +32,8 @@ void *openOrThrow(const std::string &path, const std::string &whatWasSought) {
                            remedy);
 }
 
-/// The file that NB_COMPILER_LIBRARY names; empty: it is not set. What a relative name means
-/// depends on where the program was started.
+/// The file that NB_COMPILER_LIBRARY names; empty: it is not set. The meaning of a relative name
+/// would depend on where the program was started.
 std::filesystem::path namedFile() {
   const std::filesystem::path named = environmentVariable("NB_COMPILER_LIBRARY");
   if (!named.empty() && !named.is_absolute())

@@ -24,7 +24,7 @@ namespace gpu {
 class Device;
 }
 
-/// What is asked of the compiler, and where the kernel is to run.
+/// A request to the compiler, and the place where the kernel is to run.
 struct KernelRequest : CompileRequest {
   std::string file{}; ///< for KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};

@@ -19,7 +19,7 @@ namespace {
 /// Shorter lists are parsed in less time than a file takes.
 constexpr std::size_t shortList = std::size_t(1) << 20;
 
-/// What an entry begins with; the values of the grid follow.
+/// The header of an entry; the values of the grid follow.
 struct Header {
   char mark[8];
   std::uint64_t version;
@@ -37,7 +37,7 @@ constexpr std::uint64_t formatVersion = 1;
 XXH128_hash_t hashOf(const void *bytes, std::size_t size) { return XXH3_128bits(bytes, size); }
 bool same(const XXH128_hash_t &a, const XXH128_hash_t &b) { return XXH128_isEqual(a, b); }
 
-/// What is known before the list is parsed.
+/// The part of the header that is known before the list is parsed.
 Header headerFor(std::string_view content, double defaultF) {
   Header header = {};
   std::memcpy(header.mark, mark, sizeof(mark));

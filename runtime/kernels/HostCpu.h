@@ -1,4 +1,4 @@
-// What native code may rely on.
+// The processor features that native code may rely on.
 #ifndef NANOBRAGG_RUNTIME_HOSTCPU_H
 #define NANOBRAGG_RUNTIME_HOSTCPU_H
 

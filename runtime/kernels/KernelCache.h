@@ -1,6 +1,6 @@
 // Kernels that outlive the process.
 //
-// One directory, one file per kernel. What was asked for, written out as text, is an entry's
+// One directory, one file per kernel. The request, written out as text, is an entry's
 // specification: its hash names the file, and the file repeats it in full. The compiler is known by
 // its build, not by loading it. Nothing that goes wrong here stops a run: it costs a compilation,
 // and one warning where the user can do something about it.
@@ -42,7 +42,7 @@ struct CacheOptions {
   /// Asked again before a kernel is stored: somebody may have installed another compiler between
   /// the moment when it was identified and the one when it was opened. May be empty.
   std::function<std::string()> identifyCompiler{};
-  std::string hostCpu{}; ///< what "native" means here
+  std::string hostCpu{}; ///< the processor that "native" means here
   std::uint64_t mostBytes = 256u << 20;
   /// How long to wait for another process that compiles the same kernel.
   std::chrono::milliseconds lockTimeout = std::chrono::seconds(10);
@@ -53,7 +53,7 @@ struct CacheOptions {
 /// Everything in a request that decides the kernel's code, as canonical lines of text.
 std::string describeRequest(const KernelRequest &request);
 
-/// What nb-cache shows of an entry.
+/// An entry as nb-cache shows it.
 struct CachedKernel {
   std::string key;
   std::uint64_t bytes = 0;

@@ -133,7 +133,7 @@ void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
   } catch (const std::invalid_argument &error) {
     throw std::runtime_error(who + " does not fit: " + error.what());
   }
-  // What is fixed concerns numbers: runKernel compares it.
+  // Fixed parameters concern numbers: runKernel compares them.
   found.fixed.clear();
   wanted.fixed.clear();
   // A kernel that leaves out less than may be left out fits.

@@ -14,7 +14,7 @@
 
 namespace nanobragg {
 
-/// Those of the blank-separated instruction sets that this processor lacks; empty: it has all.
+/// The blank-separated instruction sets that this processor lacks; empty: it has all.
 std::string missingFeatures(std::string_view features);
 
 /// The first of a kernel's versions that this processor can run. Throws std::runtime_error naming

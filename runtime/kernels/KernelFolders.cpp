@@ -24,7 +24,7 @@ std::string kernelFileName(const KernelRequest &request) {
 
 static constexpr const char *installedFolder = "nanobragg/kernels";
 
-/// What a relative name means depends on where the program was started.
+/// The existing folders of a list. A relative name, which depends on where one starts, is refused.
 static std::vector<fs::path> namedFolders(std::string_view path) {
   std::vector<fs::path> folders;
   while (!path.empty()) {

@@ -192,7 +192,7 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
     ++count.hits;
     return found->second;
   }
-  // Ready-made kernels know nothing of own passes, and the cache not what is in their files.
+  // Ready-made kernels have none of the user's passes, and the cache does not read their files.
   const OwnPasses &own = request.passes;
   const bool readsFiles = own.pipeline.find("files=") != std::string::npos;
   const bool cached = cache && own.plugins.empty() && own.patterns.empty() && !readsFiles;

@@ -43,7 +43,7 @@ public:
   /// The one for the whole process, with the kernel cache that the environment describes. Never
   /// destroyed: whoever uses it may outlive everything else.
   static KernelProvider &ofProcess();
-  /// What the cache of ofProcess() had to say since the last call: it does not write to standard
+  /// The notices of the cache of ofProcess() since the last call: it does not write to standard
   /// error, which is the program's.
   static std::vector<std::string> takeNotices();
 

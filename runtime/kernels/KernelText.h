@@ -1,4 +1,4 @@
-// What a kernel file says about itself.
+// The description of a kernel file by itself.
 //
 // Read from the file's NB_KERNEL_TEXT_SECTION without loading it: for objects, for other
 // processors, for messages.

@@ -14,7 +14,7 @@ static std::string nameOf(const std::string &specification) {
   return keyOf(specification) + std::string(extension);
 }
 
-/// What stands in the specification behind `name`, to the end of the line.
+/// The text in the specification behind `name`, to the end of the line.
 static std::string lineOf(std::string_view specification, std::string_view name) {
   const std::size_t at = specification.find(name);
   if (at == std::string_view::npos)

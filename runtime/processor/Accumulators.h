@@ -19,12 +19,12 @@ public:
       : folded(inOrder && parts > 2), size(size), memory(folded ? 2 : parts, size, "accumulators") {
   }
 
-  /// That of a part which begins, zeroed. Null if there are no parts.
+  /// The accumulator of a part which begins, zeroed. Null if there are no parts.
   void *begin(std::int64_t part);
   /// The part is done.
   void end(std::int64_t part);
 
-  /// What `finish` adds up.
+  /// The addresses that `finish` adds up.
   void *const *addresses() const { return memory.addresses(); }
   std::int64_t count() const { return folded ? 1 : memory.count(); }
   std::int64_t bytes() const { return memory.bytes(); }

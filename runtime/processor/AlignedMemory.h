@@ -1,4 +1,4 @@
-// Memory as kernels want it.
+// Memory with the alignment of kernels.
 #ifndef NANOBRAGG_RUNTIME_ALIGNEDMEMORY_H
 #define NANOBRAGG_RUNTIME_ALIGNEDMEMORY_H
 

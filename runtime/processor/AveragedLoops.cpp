@@ -100,7 +100,7 @@ NB_INLINE Window windowOf(Lanes at, Lanes half, double most) {
   return {larger(above(at - half), -most), smaller(below(at + half), most)};
 }
 
-/// What a reflection of eight places is asked by.
+/// The variables in which a reflection of eight places is asked for.
 struct Spots {
   Three h;
   Symmetric covariance;

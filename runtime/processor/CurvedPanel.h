@@ -38,7 +38,7 @@ public:
   /// Directions of points of the part, such that each of its points is at most as far from one of
   /// them as is returned, in rad.
   double addDirections(const Part &part, std::vector<Vector> &directions) const;
-  /// That of the point with these coordinates, in m.
+  /// The direction of the point with these coordinates, in m.
   Vector directionOf(double fast, double slow, double depth) const {
     return directionAt(anglesAt(fast, slow, depth));
   }

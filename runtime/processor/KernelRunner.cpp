@@ -36,7 +36,7 @@ std::int64_t wholeBlocks(std::int64_t rows, const Reach &reach) {
 }
 
 std::int64_t rowsPerTile(const ImageShape &shape, const RunOptions &options, const Reach *reach) {
-  // What is looked for in each tile costs less in large ones, whose bits still fit into a cache.
+  // The search in each tile costs less in large ones, whose bits still fit into a cache.
   constexpr std::int64_t culledTilesPerThread = 6, fewest = 16, most = 256, words = 1 << 18;
   if (reach && options.rowsPerTile <= 0) {
     const std::int64_t ofRow =

@@ -46,7 +46,7 @@ struct RenderedRows {
 };
 
 /// Prepares the workspace, runs all tiles and finishes. Everything that `arguments` and `outputs`
-/// reach is as the kernel wants it. After a cancelled run only rows of images have been written.
+/// reach is as KernelABI.h says. After a cancelled run only rows of images have been written.
 RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *arguments,
                     const ImageShape &shape, const RenderedRows &rows, void *const *outputs,
                     const RunOptions &options);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t enough = std::size_t(4) << 20, large = std::size_t(64) << 20;
 
-/// What is left of this thread's stack; of the first thread, what it may still grow to.
+/// The rest of this thread's stack; for the first thread, as far as it may still grow.
 std::size_t stackLeft() {
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0)

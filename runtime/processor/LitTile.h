@@ -66,14 +66,14 @@ private:
   std::vector<double> reduced[3];
   std::vector<float> rounded[3]; ///< the same in single precision
   std::vector<unsigned char> near;
-  // What is near the sphere for one basis, and where.
+  // The candidates near the sphere for one basis, and their places.
   std::vector<double> lit[3];
   std::vector<std::int32_t> spots[8], sizes[4]; ///< sizes: which spots have that loops::SpotSize
 
-  Directions directions;            ///< those of a row, where samples are looked at
+  Directions directions;            ///< the directions of a row, where samples are looked at
   std::vector<std::int32_t> wordOf; ///< for each pixel, for the first bit of its block
 
-  bool inMask = false; ///< what is lit is in the mask, not in the hits
+  bool inMask = false; ///< the lit samples are in the mask, not in the hits
   std::size_t wordsOfBlock = 0;
   std::vector<std::uint64_t> mask;     ///< a bit for each block and orientation
   std::vector<std::uint64_t> unsorted; ///< a block's

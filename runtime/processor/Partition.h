@@ -15,7 +15,7 @@ struct RowRange {
   std::int64_t begin = 0, end = 0;
 };
 
-/// What is run in order, by one thread at a time.
+/// Work that is run in order, by one thread at a time.
 class Partition {
 public:
   /// Tiles that do not cross panels: for kernels whose rows have nothing to do with each other.

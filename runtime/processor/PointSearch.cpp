@@ -10,7 +10,7 @@ namespace nanobragg {
 namespace {
 
 constexpr double unitRoundoff = 0x1p-24;
-/// What is left of an inequality after the roundings of a few factors.
+/// The margin of an inequality for the roundings of a few factors.
 constexpr double slack = 1 + 1e-5;
 constexpr double half = 0.5;
 constexpr double pi = std::numbers::pi;

@@ -37,7 +37,7 @@ public:
 
   Vector common; ///< is taken off all directions, so that single precision goes further
 
-  /// What decides for directions up to `longest`.
+  /// The numbers that decide for directions up to `longest`.
   struct Test {
     bool possible = false; ///< else rounding is as large as what is looked for
     loops::Envelope envelope{};

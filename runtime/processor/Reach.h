@@ -41,7 +41,7 @@ struct Group {
   std::int32_t mostRows = 0; ///< in any of them
 };
 
-/// What a kernel says by nb_reach_tables, and the candidates that follow from it.
+/// The reach that a kernel describes by nb_reach_tables, and the candidates that follow from it.
 class Reach {
 public:
   /// After prepare. The team looks for candidates.

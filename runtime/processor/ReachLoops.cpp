@@ -104,7 +104,7 @@ NB_INLINE double arcTangent(double x) {
   const bool steep = size > 1;
   const double t = steep ? 1 / size : size;
   const bool middle = t > ofEighth;
-  // atan(t) = pi / 4 + atan((t - 1) / (t + 1)). What is left of the series is below the next term,
+  // atan(t) = pi / 4 + atan((t - 1) / (t + 1)). The rest of the series is below the next term,
   // 0.415^31 / 31.
   const double u = middle ? (t - 1) / (t + 1) : t, u2 = u * u;
   double sum = 0;
@@ -280,8 +280,8 @@ NB_VECTORIZED void spotsOfEllipsoids(const Shell &s, const Panel &p, const doubl
 //
 // In single precision, in units of R: with S = |k| + the sum of |column of B| times most, and u
 // half a unit of the last digit, x is off by 11 u S at most (six roundings of each term along each
-// axis), |x|^2 by 2 |x| 11 u S + (11 u S)^2 + 4 u (|x|^2 + 1), where |x| is next to 1, and B^T x by
-// |B| 15 u S.
+// axis). |x|^2 is off by 2 |x| 11 u S + (11 u S)^2 + 4 u (|x|^2 + 1), where |x| is next to 1, and
+// B^T x by |B| 15 u S.
 NB_VECTORIZED void findNear(const Shell &s, const float *x, const float *y, const float *z,
                             const double *most, std::int64_t count, unsigned char *near) {
   constexpr double u = 0x1p-24;

@@ -46,7 +46,7 @@ struct Window {
 /// ellipsoids of the group in them.
 struct Balls {
   double k[3], basis[9]; ///< column by column
-  double radius;         ///< that of the sphere of Ewald
+  double radius;         ///< radius of the sphere of Ewald
   double halfAxis, turn; ///< a ball's radius is halfAxis + turn |A n|
   double axis[3], least; ///< a cone: only directions of at least this cosine
 };
@@ -62,7 +62,7 @@ void spotsOfBalls(const Panel &panel, double sphere, const double *x, const doub
 /// One beam and one basis: the ellipsoids B u, |u| <= 1, about k + B n.
 struct Shell {
   double k[3], ellipsoid[9]; ///< column by column
-  double radius;             ///< that of the sphere of Ewald
+  double radius;             ///< radius of the sphere of Ewald
   double halfAxis;           ///< the longest of the ellipsoid
 };
 /// Whether the ellipsoid about reduced index n may reach the sphere: never no where it does. In
@@ -75,7 +75,7 @@ void spotsOfEllipsoids(const Shell &shell, const Panel &panel, const double *x, 
 
 /// Takes the boxes around both spots, which have what is between them.
 void coverBoth(Pixels spots, const Pixels &others, std::int64_t count);
-/// What is inside the window is left of the spots; `any` 1 where that is something, else 0.
+/// Leaves the spots that are inside the window; `any` is 1 where there is one, else 0.
 void clipSpots(Pixels spots, const Window &window, std::int64_t count, unsigned char *any);
 
 /// Blocks of pixels, counted from the window's first pixel.
@@ -102,7 +102,7 @@ struct Lists {
   std::int32_t *slow, *fast, *outerBegin, *outer, *innerBegin, *inner;
   std::int64_t blocks, outers, inners;
 };
-/// What a list needs behind `inners` of the block at hand.
+/// The room that a list needs behind `inners` of the block at hand.
 constexpr std::int64_t roomBehind = 8;
 /// Appends blocks from `block` on until the lists are as long as `enough` or `end` is reached,
 /// where it returns; those without a bit, too, unless `dark`.

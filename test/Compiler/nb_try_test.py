@@ -88,7 +88,7 @@ class NbTry(unittest.TestCase):
         self.assertFalse(row['gradient']['same'], row)
 
     def test_schedules(self):
-        """Those of the transform dialect make the same image and gradient; another one is no stale kernel."""
+        """Schedules of the transform dialect make the same image and gradient; another one is no stale kernel."""
         folder = pathlib.Path(__file__).parents[2] / 'docs/examples/schedules'
         ahead = f'nb-apply-patterns{{files={folder}/domains-outside.mlir}},nb-cpu-pipeline{{until-after=fuse}}'
         tiles = f'nb-cpu-pipeline{{until-after=peel}},nb-apply-patterns{{files={folder}/pixel-tiles.mlir}}'
@@ -148,7 +148,7 @@ class NbTry(unittest.TestCase):
         self.run_try('--leave-ou=nb-fuse', '--help')
 
     def test_notes_are_about_the_program_that_is_tried(self):
-        """What nb-sim's program averages, and where it differs from C, is not said of a program from a file."""
+        """Averages of nb-sim's program and its differences from C are not told of a program from a file."""
         flags = [*FLAGS[:-1], '-mosaic', '2', '-mosaic_domains', '2', '-oversample', '1']
         program = subprocess.run([BIN / 'nb-sim', *flags, '--emit=nb', '--quiet'], capture_output=True, text=True,
                                  check=True).stdout
@@ -167,7 +167,7 @@ class NbTry(unittest.TestCase):
         self.run_try(*FLAGS, '--is=green', status=2)
 
     def test_tuning(self):
-        """What is found is right, and nb-sim runs it; for another program it is refused."""
+        """The schedule that is found is right, and nb-sim runs it; for another program it is refused."""
         out = self.run_try(*FLAGS, '--tune', '--grad=none', '--repeat=3', '--least-gain=0.5', '-o', 'schedule.txt')
         self.assertRegex(out, r'nb-vectorize width=\d+ +[\d.]+ ns, best so far [\d.]+')
         self.assertRegex(out, r'without nb-vectorize ')

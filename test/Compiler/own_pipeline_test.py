@@ -52,7 +52,7 @@ class OwnPipeline(unittest.TestCase):
                 file = self.program('--emit=mlir', f'--until-after={stage}')
                 told = self.run_tool('nb-compile', file, '-o', 'kernel.so').stderr
                 self.assertEqual(self.image('--kernel=kernel.so'), expected)
-                # What has been lowered is not hoisted once more.
+                # A lowered program is not hoisted once more.
                 lowered = STAGES.index(stage) >= STAGES.index('lanes')
                 self.assertEqual('nb-hoist-invariants' not in told, lowered, told)
                 self.assertIn('NOTE: passes: ', told)
@@ -166,7 +166,7 @@ class OwnPipeline(unittest.TestCase):
         (self.folder / 'f.mlir').write_text(text)
         wrong = self.run_tool('nb-compile', 'f.mlir', '--emit=asm', status=1).stderr
         self.assertIn('no function of the program returns one image', wrong)
-        # An op that no pass knows.
+        # An op without a lowering.
         lowered = self.program('--emit=mlir', '--until-after=llvm')
         text = lowered.read_text().replace(
             'llvm.func @image_prepare', 'func.func @left(%v: !nb.vec3<f64>) -> !nb.vec3<f64> {\n'

@@ -43,7 +43,7 @@ OPTIONS = {
 }
 OTHERS = ("cse", "canonicalize", "loop-invariant-code-motion", "convert-to-llvm", "gpu-kernel-outlining",
           "nb-cpu-pipeline{until-after=fuse}", "nb-gpu-pipeline{until-after=gpu}", "nb-cpu-pipeline{precision=mixed}")
-# Of a gpu.module, not of the module.
+# Passes on a gpu.module, not on the module.
 OF_DEVICE = ("nb-gpu-to-nvvm", "nb-gpu-to-rocdl", "nb-gpu-to-spirv")
 MODES = ("vjp", "jvp", "jacobian", "hvp")
 # About the order in which passes belong.
@@ -146,7 +146,7 @@ def write_inputs(folder):
 
 
 class Programs:
-    """Of random experiments, made as they are asked for."""
+    """Random experiments, made as they are asked for."""
 
     def __init__(self, draws, nb_sim, folder):
         self.draws, self.nb_sim, self.folder, self.made, self.refused = draws, os.path.abspath(nb_sim), folder, [], 0

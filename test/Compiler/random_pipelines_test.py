@@ -65,7 +65,7 @@ def nested(name):
 
 
 def pipeline(draws):
-    """(stage, passes, text): the compiler's up to a stage, and a few passes there. What is missing to a kernel follows."""
+    """(stage, passes, text): the compiler's up to a stage, and a few passes there. The rest of the kernel's follows."""
     at = draws.randrange(len(STAGES))
     chosen = [draws.choice(UPSTREAM if draws.random() < 0.8 else OWN) for _ in range(draws.randint(1, 4))]
     first = [f"nb-cpu-pipeline{{until-after={STAGES[at]}}}"] if at else []

@@ -12,7 +12,7 @@ import sys
 
 
 def printed(nb_opt, folder, arguments):
-    """What nb-opt prints, without the names of values, where equal ones are told apart by numbers."""
+    """The output of nb-opt, without the names of values, where equal ones are told apart by numbers."""
     run = subprocess.run([nb_opt, "--mlir-use-nameloc-as-prefix=false", *arguments], cwd=folder, text=True, capture_output=True)
     if run.returncode:
         sys.exit(f"nb-opt {' '.join(arguments)} in {folder}: {run.stderr}")

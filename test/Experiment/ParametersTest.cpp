@@ -118,7 +118,7 @@ TEST(Parameters, PlacesReachTheValues) {
   EXPECT_EQ(findParameter("mask")->kind(), NB_PARAMETER_MASK);
 }
 
-/// What a row says by name is there.
+/// Counts and groups that a row names exist.
 TEST(Parameters, RowsNameCountsAndGroups) {
   std::set<std::string> groups;
   for (const ParameterGroup &group : parameterGroups())

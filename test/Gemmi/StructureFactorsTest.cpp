@@ -355,7 +355,7 @@ TEST(Model, SolventChangesLowAnglesOnly) {
 }
 
 TEST(Model, SolventDoesNotDependOnTheResolutionLimit) {
-  // What bulk solvent adds: the difference between calculations with and without it.
+  // Bulk solvent adds the difference between calculations with and without it.
   const auto solvent = [](double dmin, const std::array<int, 3> &h) {
     ModelOptions options;
     options.dmin = dmin;

@@ -7,7 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// What Python's pickle.dumps((mask,)) makes of flex.bool([1, 1, 1, 1, 1, 0]) on a grid of 2 x 3,
+/// Python's pickle.dumps((mask,)) for flex.bool([1, 1, 1, 1, 1, 0]) on a grid of 2 x 3,
 /// with the two lengths that depend on the number of pixels.
 std::string pickled(char rows, char columns, std::string_view pixels) {
   using namespace std::string_literals;

@@ -154,7 +154,7 @@ TEST_F(OutputFileTest, ClaimsOfOneFileExcludeEachOther) {
     expectFileError([&] { OutputFile::claim(path); }, "a.expt: is being written by another run");
     std::filesystem::create_symlink("a.expt", directory.path("link"));
     expectFileError([&] { OutputFile::claim(directory.path("link")); }, "another run");
-    OutputFile out(path); // what is claimed can be written
+    OutputFile out(path); // a claimed file can be written
     out.write("text");
     out.commit();
   }

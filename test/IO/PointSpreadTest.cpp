@@ -151,7 +151,7 @@ TEST_P(PointSpreadTest, IntoABoxAndOutOfOne) {
       for (std::size_t i = 0; i != image.size(); ++i)
         inBox[i] *= isIn(i);
       f.apply(inBox, slow, fast, whole, 1);
-      f.applyOfBox(image, fast, box, some); // what is outside does not count
+      f.applyOfBox(image, fast, box, some); // pixels outside do not count
       for (std::size_t i = 0; i != image.size(); ++i)
         ASSERT_NEAR(some[i], whole[i], 1e-11);
     }
@@ -194,7 +194,7 @@ TEST(FourierSpread, MakesNoLightBelowZeroAndNoneOfNothing) {
     ASSERT_GE(pixel, 0);
   EXPECT_NEAR(found[5 * edge + 7], 1e12 * f.share(0, 0), 1e-3);
   EXPECT_EQ(found.back(), 0);
-  // What is not finite stays in its neighbourhood.
+  // A number that is not finite stays in its neighbourhood.
   image[5 * edge + 7] = HUGE_VAL;
   f.apply(image, edge, edge, found, 1);
   EXPECT_FALSE(std::isfinite(found[5 * edge + 7]));

@@ -93,7 +93,7 @@ TEST_F(SmvFileTest, DxtbxFindsTheBeam) {
   SmvHeader header = exampleHeader();
   header.slowPixels = 100;
   setDxtbxBeamCenter(header, 12.5, 15.25);
-  // What dxtbx computes from the keys of a simulated image.
+  // The beam centre that dxtbx computes from the keys of a simulated image.
   EXPECT_DOUBLE_EQ(header.beamCenterX + 0.4, 12.5);
   EXPECT_DOUBLE_EQ(40 - header.beamCenterY + 0.4, 15.25);
 }

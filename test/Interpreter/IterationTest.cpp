@@ -52,7 +52,7 @@ TEST(Sum, RoundsInSinglePrecision) {
   EXPECT_EQ(program.values({{1000}}), std::vector<double>{double(sum)});
 }
 
-/// What does not change with an inner loop is not computed again, and what does is.
+/// Values that do not change with an inner loop are not computed again, and others are.
 TEST(Sum, InnerLoopsSeeTheOuterIndices) {
   Program program(R"(
     func.func @f(%n: index) -> f64 {

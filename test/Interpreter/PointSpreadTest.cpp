@@ -50,7 +50,7 @@ std::vector<double> light() {
   return pixels;
 }
 
-/// What the simulator makes of the light, in the region.
+/// The simulator's spread of the light, in the region.
 std::vector<double> ofRuntime(PointSpread kind, double width, int order) {
   std::vector<double> photons = light(), image(photons.size());
   PointSpreadFunction(kind, width, radius, order).apply(photons, slow, fast, image, 1);

@@ -118,7 +118,7 @@ class InterpreterTest(unittest.TestCase):
         self.assertAlmostEqual(float(values["polar"]), (1 + (x / r) ** 2) / 2, 14)
 
     def test_trace_agrees_with_the_c_programs_printout(self):
-        # What the C program prints for this pixel; where it has several layers, for the last one.
+        # The C program's output for this pixel; where it has several layers, for the last one.
         printed = {"pixel_pos_meters[layer=1]": "0.1001 0.00125 -0.00025",
                    "hkl_frac[layer=1]": "0.674367 1.166060 -0.249045",
                    "hkl_rounded[layer=1]": "1 1 0",

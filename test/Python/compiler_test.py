@@ -22,7 +22,7 @@ class Compiler(unittest.TestCase):
         self.assertRegex(compiler.assembly(flags()), r"ret")
 
     def test_schedules(self):
-        """What nb-try --tune -o writes."""
+        """The schedule that nb-try --tune -o writes."""
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "s.txt")
 

@@ -19,7 +19,7 @@ from common import central, flags, grid, reference, simulator
 
 
 def image_of(sim):
-    """What other processes are asked for."""
+    """The image that other processes are asked for."""
     return sim.image()
 
 
@@ -169,7 +169,7 @@ class Numbers(unittest.TestCase):
         np.testing.assert_array_equal(got, values)
         self.assertEqual(low, lowest)
         sim["F"] = 2 * values
-        sim["default_F"] = 2 * sim["default_F"]  # what counts outside of the box
+        sim["default_F"] = 2 * sim["default_F"]  # for reflections outside of the box
         self.assertAlmostEqual(sim.image().sum() / reference().image().sum(), 4, places=9)
         for bad in ((values[0], lowest), (values, (0, 0)), values[:0], (np.full((2, 2, 2), np.nan), lowest)):
             with self.assertRaises((ValueError, TypeError)):
@@ -512,7 +512,7 @@ class Background(unittest.TestCase):
         self.assertEqual(table.shape, (20, 4))
         np.testing.assert_allclose(table[:, 1], 3, rtol=1e-9)
         self.assertTrue((np.diff(table[:, 0]) > 0).all())
-        # What the simulator has in its table does not matter, nor do pixels that are not a number.
+        # The values in the simulator's table do not matter, nor do pixels that are not a number.
         sim["background_F"] = np.full((1, 1, 14), 7.0)
         image[5, 6] = np.nan
         np.testing.assert_allclose(nb.extract_background(sim, image, bins=20)[:, 1], 3, rtol=1e-9)

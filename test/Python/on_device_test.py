@@ -53,7 +53,7 @@ def numbers_at(address, shape):
 
 
 class Foreign:
-    """What another library has in memory that it got from the driver."""
+    """An array that another library has in memory from the driver."""
 
     def __init__(self, array, number=0, bits=64, strides=None):
         self.cuda = ctypes.CDLL("libcuda.so.1")
@@ -182,7 +182,7 @@ class Array(unittest.TestCase):
         uploads = len(logged("upload")) if self.device == "cuda" else 0
         np.testing.assert_array_equal(sim.image(out="device", F=F).numpy(), wanted)
         if self.device == "cuda":
-            self.assertEqual(len(logged("upload")), uploads + 1)  # what is small
+            self.assertEqual(len(logged("upload")), uploads + 1)  # the small arrays
         np.testing.assert_array_equal(sim.image(), before)  # the simulator's own are what they were
         cotangent = sim.image(out="device")
         np.testing.assert_array_equal(sim.gradient("cell", cotangent=cotangent, F=F)["cell_a"],

@@ -48,7 +48,7 @@ DEPTH = _ATTENUATION * (1 - 0.32 / _ATTENUATION / np.expm1(0.32 / _ATTENUATION))
 
 
 def factors():
-    """Of 4/mmm, so that it does not matter which of the equivalent indices are found."""
+    """Structure factors of 4/mmm, so that it does not matter which of the equivalent indices are found."""
     h, k, l = np.abs(np.mgrid[-30:31, -30:31, -55:56])
     values = np.random.default_rng(5).rayleigh(300, (31, 31, 56))[np.maximum(h, k), np.minimum(h, k), l]
     values[(h == 0) & (k == 0) & (l % 4 != 0)] = 0  # screw axes of P 41 21 2
@@ -317,7 +317,7 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertLess(abs(float(row["beam_fast_px"]) - CENTRE[0]), 0.05)
         self.assertLess(abs(float(row["beam_slow_px"]) - CENTRE[1]), 0.05)
         self.assertLess(float(row["rms_px"]), 0.2)
-        # What it was simulated with. Larger blocks in a weaker beam give almost the same light: the photons of a spot
+        # The numbers of the simulation. Larger blocks in a weaker beam give almost the same light: the photons of a spot
         # are known, the scale times the number of cells, which is the cube of that along an axis. The smaller divergence
         # is a ninth of a pixel.
         self.assertLess(float(row["chi2"]), 1.3)
@@ -400,7 +400,7 @@ SLOW translation FAST 1 0 0 0 0 0
         np.testing.assert_array_equal(stills.image(0), np.rint(np.array(parts)))
 
     def test_structure_factors_from_pixels(self):
-        """Of a model that is wrong by 30 %, on two stills; a third is tested."""
+        """Structure factors from a model that is wrong by 30 %, on two stills; a third is tested."""
         images = [self.image] + [os.path.join(self.folder.name, f"still{seed}.cbf.bz2") for seed in (2, 3)]
         for seed, image in zip((2, 3), images[1:]):
             _, photons = simulated(seed=seed)

@@ -59,7 +59,7 @@ class Stills(Data):
 
 
 class ThreadRank:
-    """What Ranks takes of a communicator of mpi4py, between threads."""
+    """The part of a communicator of mpi4py that Ranks uses, between threads."""
 
     def __init__(self, rank, boxes, barrier):
         self.rank, self.boxes, self.barrier = rank, boxes, barrier
@@ -282,7 +282,7 @@ class Refined(unittest.TestCase):
         self.assertTrue(all(b < a for a, b in zip(values, values[1:])))
 
     def test_gradients(self):
-        """Of a shot's value, by all that it depends on, against differences."""
+        """Derivatives of a shot's value, by all that it depends on, against differences."""
         module = sys.modules["nanobragg.refine.shared"]
         stills = module.Stills([*self.data.flags, "-dispersion", "0.5", "-dispsteps", "5"], self.data.expt, self.data.refl)
         names = ["structure_factors", "panels", "spectrum", "mosaic_spread"]
@@ -394,7 +394,7 @@ class Refined(unittest.TestCase):
         self.assertEqual([r.status for r in result.shots], 5 * ["refined"])
         moved = np.array([[result.values[f"panels {i} {n}"][0] for n in "xy"] for i in range(4)])
         expected = np.array([[0, 0], [0, 0], [0, 0], [-5e-5, 0]])
-        # What crystals and cells may do as well as all panels: shifts, turns and a larger pattern.
+        # Modes that crystals and cells may follow as well as all panels: shifts, turns and a larger pattern.
         place = np.array([[-1, 1], [1, 1], [-1, -1], [1, -1.0]])
         modes = np.array([[[1, 0]] * 4, [[0, 1]] * 4, place, place[:, ::-1] * [1, -1]]).reshape(4, 8).T
         left = (moved - expected).ravel()

@@ -130,7 +130,7 @@ class Averages(unittest.TestCase):
             turn = OrientedCell(result.matrix).frame @ OrientedCell(truth).frame.T
             about = np.degrees([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / 2
             pulls.append(about / result.orientation_sigma)
-        # Planes below spots take 3 parameters for 121 pixels: 0.975. Of 100 shots pulls had 0.93 to 1.16.
+        # Planes below spots take 3 parameters for 121 pixels: 0.975. In 100 shots pulls had 0.93 to 1.16.
         self.assertAlmostEqual(np.mean([result.chi2 for result in results]), 0.98, delta=0.02)
         self.assertAlmostEqual(np.concatenate(pulls).std(), 1, delta=0.25)
 

@@ -145,7 +145,7 @@ class Simtbx(unittest.TestCase):
             one.xray_beams = [Beam()]
 
     def test_background(self):
-        """Of a constant F: the solid angle times known numbers."""
+        """The background of a constant F: the solid angle times known numbers."""
         sim = small(nopolar=True, default_Fbg=2.5, amorphous_sample_size_mm=(2.0, 0, 0.05), flux=1e11, beamsize_mm=0.1, amorphous_density_gcm3=1.2)
         sim.amorphous_molecular_weight_Da = 20
         sim.add_background()
@@ -207,13 +207,13 @@ class Simtbx(unittest.TestCase):
         sim.mosaic_spread_deg, sim.mosaic_domains = 1.0, 6
         want, blocks = sim.simulator.image(), sim.get_mosaic_blocks()
         np.testing.assert_allclose(blocks @ blocks.transpose(0, 2, 1), np.tile(np.eye(3), (6, 1, 1)), atol=1e-12)
-        # Those of simtbx's default seed.
+        # The blocks of simtbx's default seed.
         np.testing.assert_allclose(blocks[1][0], [0.99986450, 0.01645191, -0.00056683], atol=2e-5)
         other = small()
         np.testing.assert_array_equal(other.get_mosaic_blocks(), np.eye(3)[None])
         other.set_mosaic_blocks(blocks.reshape(6, 9))
         np.testing.assert_array_equal(other.get_mosaic_blocks(), blocks)
-        np.testing.assert_array_equal(other.simulator.image(), small().simulator.image())  # of no spread
+        np.testing.assert_array_equal(other.simulator.image(), small().simulator.image())  # a crystal without spread
         other.mosaic_spread_deg = 0.1
         np.testing.assert_allclose(other.simulator.image(), want, rtol=1e-6, atol=1e-9 * want.max())
         half_turn = np.diag([1.0, -1, -1])

@@ -38,7 +38,7 @@ def _crystal(listed):
 
 
 def _degrees(change):
-    """Of the rotation in it; a strain is none."""
+    """The angle of the rotation in it; a strain is none."""
     left, _, right = np.linalg.svd(change)
     change = left @ right
     return np.degrees(np.arccos(np.clip((np.trace(change) - 1) / 2, -1, 1)))

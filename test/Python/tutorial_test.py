@@ -24,7 +24,7 @@ LONG = os.environ.get("NB_TEST_TUTORIAL")  # runs its long commands, too
 
 
 def commands():
-    """Of the page: those of nb-refine, as lists of words without the first."""
+    """The page's commands of nb-refine, as lists of words without the first."""
     with open(os.path.join(TUTORIAL, "README.md")) as page:
         blocks = re.findall(r"```sh\n(.*?)```", page.read(), re.S)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]

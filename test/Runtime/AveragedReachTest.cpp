@@ -43,7 +43,7 @@ struct Beam {
   Vector k;
   double wavelength;
 };
-/// What a variable does: turns the crystal, makes the wave longer, tilts the beam.
+/// The effects of a variable: it turns the crystal, makes the wave longer, tilts the beam.
 struct Variable {
   Vector turn;
   double length = 0; // relative
@@ -375,7 +375,7 @@ struct Totals {
   std::int64_t needed = 0, listed = 0, missing = 0; // `needed`: pairs of blocks
 };
 
-/// What the lists of a world miss; `bent`: of exponents that are not those of a linear index.
+/// The light that the lists of a world miss; `bent`: exponents are not those of a linear index.
 Totals compare(const World &w, std::int64_t rowsOfTile, bool bent = false) {
   const Found found(w, rowsOfTile);
   Totals totals;

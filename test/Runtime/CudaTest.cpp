@@ -1,4 +1,4 @@
-// What the runtime decides about a GPU without asking one.
+// Decisions of the runtime about a GPU that need none.
 #include "lib/Target/DeviceChoice.h"
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/Tiles.h"

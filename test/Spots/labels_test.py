@@ -25,7 +25,7 @@ CAMERA = "-xds -distance 160 -detpixels 500 -pixel 0.3".split()
 
 
 def centroid(pixels, box):
-    """Of a part of an image, in its pixels; along slow and fast."""
+    """The centre of a part of an image, in its pixels; along slow and fast."""
     slow, fast = np.mgrid[box[2]:box[3], box[0]:box[1]] + 0.5
     part = pixels[box[2]:box[3], box[0]:box[1]]
     return np.array([(part * fast).sum(), (part * slow).sum()]) / part.sum()

@@ -21,7 +21,7 @@ std::vector<char> kernelFile() {
   return CompilerLibrary::open()->build(request).value();
 }
 
-/// What reading gives: a text or a refusal.
+/// Does reading give a text? Otherwise it is refused.
 bool isRead(std::span<const char> bytes) {
   try {
     return !readKernelText(bytes).versions.empty();

@@ -37,7 +37,7 @@ class Tutorial(unittest.TestCase):
         self.check(said)
 
     def check(self, said):
-        """What the text says of them."""
+        """The statements of the text about them."""
         def of(*words):
             return next(text for command, text in said.items() if all(word in command for word in words))
         self.assertIn("7 division(s) became multiplications", of("--remarks-filter='nb-divide-once'"))

@@ -83,7 +83,7 @@ def compared(model, image, nodes, random, options):
 
 
 def grid_image(model, oversample, phisteps, hdivsteps, vdivsteps, dispsteps, ranges):
-    """What nb-sim sums without -average: sub-pixels, steps at their beginnings, sources of a grid."""
+    """The sum of nb-sim without -average: sub-pixels, steps at their beginnings, sources of a grid."""
     e = model.e
     sub = (np.arange(oversample) + 0.5) / oversample - 0.5
     model.deviations[3:] = ranges
@@ -104,7 +104,7 @@ def grid_image(model, oversample, phisteps, hdivsteps, vdivsteps, dispsteps, ran
 
 
 def conventions(e, random, nb_sim, folder):
-    """Of images in which nothing is averaged the largest difference, in units of the peak, and the peak in units of
+    """The largest difference of images in which nothing is averaged, in units of the peak, and the peak in units of
     what a pixel at a node has."""
     e.pixels, e.mosaic = 60, 0.0
     e.pixel *= 400 / 60

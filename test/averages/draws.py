@@ -81,7 +81,7 @@ def nodes_that_reach(model, pixels, exponent=32.0):
 
 
 def lit_draws(model, pixels, node):
-    """Of each pair the mean and the precision of a normal distribution that the light follows near where it is
+    """For each pair the mean and the precision of a normal distribution that the light follows near where it is
     brightest. The pixel's and the step's numbers have almost no precision of their own."""
     a, ncells = 2 / 0.63 * model.e.fudge, np.array(model.e.ncells, float)
     draw = np.zeros((len(pixels), UNIFORM + NORMAL))
@@ -109,7 +109,7 @@ class CutNormal:
         self.lower = np.linalg.cholesky(np.linalg.inv(precision)) * wider
 
     def _bounds(self, i, before):
-        """Of deviate i, with its sign turned where it is in the upper tail; log of the share below each."""
+        """Bounds of deviate i, with its sign turned where it is in the upper tail; log of the share below each."""
         width = self.lower[:, i, i, None, None]
         low, high = (-0.5 - before) / width, (0.5 - before) / width
         sign = np.where(low > 0, -1.0, 1.0)

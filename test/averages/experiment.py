@@ -48,7 +48,7 @@ class Experiment:
                 words("-polar", self.kahn) + words("-fudge", self.fudge) + words("-fluence", self.fluence))
 
     def spread_flags(self):
-        """What is spread, by standard deviations, and the rotation step as a whole."""
+        """The flags of the spreads, by standard deviations, and the rotation step as a whole."""
         words = []
         if self.mosaic:
             words += ["-mosaic", repr(self.mosaic)]
@@ -63,7 +63,7 @@ class Experiment:
 
 
 def valid_angles(random):
-    """Of a cell whose volume is no sliver."""
+    """A cell whose volume is no sliver."""
     while True:
         angles = random.uniform(70, 110, 3) if random.random() < 0.6 else np.full(3, 90.0)
         a, b, c = np.cos(np.radians(angles))

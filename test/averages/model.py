@@ -70,7 +70,7 @@ class Model:
                                           np.array(e.divergence) / 1000])
 
     def positions(self, pixels, along_fast=0.0, along_slow=0.0):
-        """Of pixels (fast, slow), a draw's or the middle's; m."""
+        """Positions of pixels (fast, slow), a draw's or the middle's; m."""
         fast = (pixels[..., 0] + 0.5 + along_fast) * self.e.pixel
         slow = (pixels[..., 1] + 0.5 + along_slow) * self.e.pixel
         return self.corner + fast[..., None] * self.fast + slow[..., None] * self.slow
@@ -94,7 +94,7 @@ class Model:
         return q @ self.direct.T
 
     def factor(self, pixels, along_fast=0.0, along_slow=0.0):
-        """What F^2 L^2 is multiplied by: photons, polarization and solid angle of the pixel."""
+        """The factor of F^2 L^2: photons, polarization and solid angle of the pixel."""
         position = self.positions(pixels, along_fast, along_slow)
         distance = np.linalg.norm(position, axis=-1)
         solid = self.e.pixel**2 / distance**3 * (self.corner @ self.normal)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """background_test.py NB_SIM NB_GRADCHECK: amorphous background (-stol), from first principles.
 
-The model here shares no code with the simulator. What nonBragg.c (bl831/nanoBragg) computes stands in
+The model here shares no code with the simulator. The results of nonBragg.c (bl831/nanoBragg) stand in
 nonbragg.json, which compare_nonbragg.py wrote."""
 
 import json
@@ -25,7 +25,7 @@ SMOOTH = [(s, 10 - 20 * s + 15 * s * s) for s in (0, 0.05, 0.12, 0.2, 0.31, 0.4,
 
 
 def positions(oversample=1, depth=0.0):
-    """Of all sub-pixels, [slow][fast][3], in m."""
+    """Positions of all sub-pixels, [slow][fast][3], in m."""
     at = (np.arange(PIXELS * oversample) + 0.5) * SIZE / oversample - PIXELS * SIZE / 2
     slow, fast = np.meshgrid(at, at, indexing="ij")
     return np.stack([np.full_like(fast, DISTANCE + depth), -slow, fast], axis=-1)

@@ -111,7 +111,7 @@ class Disorder(unittest.TestCase):
             np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6 * expected.max())
 
     def indices(self, *misset):
-        """Of pixel centres, for the crystal turned about X, then Y, then Z."""
+        """Miller indices of pixel centres, for the crystal turned about X, then Y, then Z."""
         turn = turned(*misset)
         q = self.scattering_vectors()
         return [a * (q @ (turn @ axis)) for a, axis in zip(CELL, np.eye(3))]

@@ -30,7 +30,7 @@ COLOURS = {"off": "#888888", "exact": "#1f77b4", "1e-12": "#d62728"}
 
 
 def counts(nb_sim, words):
-    """What --timing says."""
+    """The report of --timing."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([nb_sim, *words, "-nopgm", "-nonoise", "--quiet", "-floatfile", "out.bin", "--timing=t.json"],
                        cwd=folder, check=True)
@@ -39,7 +39,7 @@ def counts(nb_sim, words):
 
 
 def run_seconds(nb_sim, words, times=5):
-    """Of nb-sim, whose image is of f32, by the clock, first touch of memory and all."""
+    """The time of nb-sim, whose image is of f32, by the clock, first touch of memory and all."""
     return min(counts(nb_sim, [*words, "--threads=1"])["run_seconds"] for _ in range(times))
 
 

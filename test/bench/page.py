@@ -3,9 +3,9 @@
 
     page.py BUILD OUT.md HISTORY.csv [--reference=NANOBRAGG] [--before=NB_SIM] [--frameworks=PYTHON] [--pairs=N] [--pixels=N] [--domains=N]
 
-Processes run in turn: nb-sim of BUILD, the C program (--reference), an earlier nb-sim (--before). Of each pair the ratio of
+Processes run in turn: nb-sim of BUILD, the C program (--reference), an earlier nb-sim (--before). For each pair the ratio of
 processor times counts; the page has their median, least and most. --frameworks names a Python with JAX, PyTorch or Dr.Jit, for
-frameworks/frameworks.py; without it BUILD's own, if that has JAX. What is not measured is named on the page."""
+frameworks/frameworks.py; without it BUILD's own, if that has JAX. Lines that are not measured are named on the page."""
 
 import argparse
 import csv

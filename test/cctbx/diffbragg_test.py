@@ -202,7 +202,7 @@ class Derivatives(unittest.TestCase):
         self.check(ETA, lambda t: self.set_blocks((0.004 + t, 0.006, 0.005)), 1e-4)
 
     def test_likelihood_by_scales(self):
-        """Of two channels; the model follows the scales."""
+        """Two channels have scales; the model follows them."""
         D, n = self.D, len(self.pfs) // 3
         D._update_channels(numpy.array([0, 1, 1]))
         scales = numpy.random.default_rng(1).uniform(0.5, 2, 2 * D.Num_ASU)

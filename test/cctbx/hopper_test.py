@@ -11,7 +11,7 @@ import unittest
 
 import numpy
 
-numpy.float, numpy.bool = float, bool  # of the dxtbx of Debian 12
+numpy.float, numpy.bool = float, bool  # removed names that the dxtbx of Debian 12 uses
 NB_SIM, BUILD, PYTHON = (os.path.abspath(path) for path in sys.argv[1:4])
 PROJECT, HERE = os.environ.get("NB_CCTBX_PROJECT"), os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, BUILD)
@@ -123,7 +123,7 @@ class Hopper(unittest.TestCase):
         reflections.as_file(f"start{i}.refl")
 
     def command(self, name, phil, *words):
-        """Of simtbx, in the checkout."""
+        """Runs simtbx's program in the checkout."""
         with open(f"{name}.phil", "w") as out:
             out.write(phil)
         self.run_in(sys.executable, "-B", os.path.join(HERE, "launch.py"), f"python/simtbx/command_line/{name}.py", f"{name}.phil", *words,

@@ -13,7 +13,7 @@ import types
 import numpy
 from libtbx.phil import parse
 
-numpy.float = float  # of the dxtbx of Debian 12
+numpy.float = float  # a removed name that the dxtbx of Debian 12 uses
 
 
 def stand_in(name, **members):
@@ -48,7 +48,7 @@ if project := os.environ.get("NB_CCTBX_PROJECT"):
     libtbx.__path__.insert(0, os.path.join(project, "libtbx"))
     from libtbx import mpi4py
     libtbx.__path__.pop(0)
-    # What the commands hopper and stage_two ask of MPI where mpi4py is not installed.
+    # The calls of MPI by hopper and stage_two where mpi4py is not installed.
     mpi4py.mpiCommEmulator.Allreduce = lambda self, send, receive, op=None: numpy.copyto(receive, send)
     mpi4py.mpiCommEmulator.Split = lambda self, color=0, key=0: self
     mpi4py.mpiEmulator.MODE_WRONLY = mpi4py.mpiEmulator.MODE_CREATE = 0

@@ -19,7 +19,7 @@ NANOBRAGG = [(f"nanoBragg/tst_{name}.py", *arguments) for name, *arguments in (
     ("nanoBragg_minimal",), ("nanoBragg_mosaic",), ("nanoBragg_basic",), ("nanoBragg_multipanel",), ("nanoBragg_cbf_write",),
     ("nanoBragg_pilatus",), ("gaussian_mosaicity",), ("gaussian_mosaicity2",), ("anisotropic_mosaicity",), ("gauss_argchk", "CPU"),
     ("multisource_background",))]
-# Those of simtbx's run_tests.py that need no GPU, and further ones.
+# The tests of simtbx's run_tests.py that need no GPU, and further ones.
 DIFFBRAGG = [(f"diffBragg/tests/tst_{name}.py", *arguments.split()) for name, *runs in (
     ("diffBragg_utils", ""), ("diffBragg_structure_factors", ""), ("diffBragg_Fhkl_complex", ""), ("diffBragg_change_of_basis", ""),
     ("diffBragg_update_dxtbx_geoms", ""), ("diffBragg_deriv_rois", ""), ("diffBragg_detdist_derivatives", ""),
@@ -36,7 +36,7 @@ DIFFBRAGG = [(f"diffBragg/tests/tst_{name}.py", *arguments.split()) for name, *r
     ("diffBragg_hopper_refine", *(f"--perturb {what}" for what in ("crystal", "Nabc", "G", "detz_shift", "crystal Nabc G",
                                                                  "crystal Nabc G detz_shift", "Nabc G", "spec"))),
     ("diffBragg_hopper_refine_Fhkl", "--scale .2")) for arguments in runs]
-# What is expected in the output of those that do not pass.
+# Words expected in the output of tests that do not pass.
 REASONS = {"project": {"tst_gauss_argchk.py CPU": "nxmx_writer"},  # the dxtbx of Debian 12 has none
            "diffbragg": {"tst_diffBragg_map_to_asu.py": "assert A==B",  # indices of two settings
                          "tst_diffBragg_rotation.py": "simtbx_kokkos_ext"}}

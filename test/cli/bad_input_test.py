@@ -207,7 +207,7 @@ for title, data, line, expected in FILES:
 
 
 class GoodInput(NbSimTest):
-    """What the refusals are judged against: the same lines without their fault run."""
+    """The refusals are judged against these: the same lines run without their fault."""
 
     def test_complete_line_runs(self):
         done = self.run_nb_sim(GOOD.split())

@@ -15,7 +15,7 @@ import nb_sim
 from nb_sim import EARLIER, NB_SIM, NbSimTest
 
 SLOW_COMPILER = os.path.abspath(sys.argv.pop(3))
-COMPILER = nb_sim.FAKE_COMPILER  # of the command line: the real one
+COMPILER = nb_sim.FAKE_COMPILER  # the command line's compiler is the real one
 CRYSTAL = ("-cell 70 80 90 90 100 90 -N 4 -default_F 10 -lambda 1 -distance 50 -detpixels 64 -pixel 1"
            " -misset 10 20 30 -oversample 1 -nonoise -nopgm -noprogress").split()
 NOBODY = 65534

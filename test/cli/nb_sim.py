@@ -9,7 +9,7 @@ import unittest
 
 NB_SIM, FAKE_COMPILER = (os.path.abspath(path) for path in sys.argv[1:3])
 
-# What every run may write, with contents that no run produces.
+# Files that every run may write, with contents that no run produces.
 EARLIER = {name: b"an earlier result of " + name.encode()
            for name in ("floatimage.bin", "intimage.img", "image.pgm", "noiseimage.img")}
 

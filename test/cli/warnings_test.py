@@ -6,7 +6,7 @@ from nb_sim import NbSimTest
 
 GOOD = "-cell 40 -default_F 10 -N 3 -detpixels 8 -oversample 1 -noprogress -nonoise -nopgm"
 
-# What is appended to GOOD, and the flag that the warning must name.
+# Words that are appended to GOOD, and the flag that the warning must name.
 NO_EFFECT = [
     ("-fudge 2", "-fudge"),
     ("-xds -Xbeam 5", "-Xbeam"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""data_set_test.py NB_SIM PDB: from a model to merged intensities. What DIALS finds, indexes, integrates and scales
+"""data_set_test.py NB_SIM PDB: from a model to merged intensities. The intensities that DIALS finds, indexes and scales
 in frames of the command of docs/first-image.md are the squared structure factors of the model. Skipped, with the reason, where
 DIALS is not installed. KEEP=FOLDER leaves the files there."""
 
@@ -31,7 +31,7 @@ except ImportError as error:
 
 
 def amplitudes(path):
-    """Of a dump of structure factors: bounds, and F by h, k, l."""
+    """Bounds of a dump of structure factors, and F by h, k, l."""
     with open(path, "rb") as file:
         head, values = file.read().split(b"\n\f", 1)
     bounds = [int(word) for word in head.split()]

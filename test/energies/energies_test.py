@@ -106,7 +106,7 @@ class Energies(unittest.TestCase):
             f"{label} {eV} {first} {second}" for label, rows in table.items() for eV, first, second in rows])
 
     def run_it(self, *flags, program=None, status=0, camera=CAMERA):
-        """What it said. Without a status: it refuses."""
+        """The program's output. Without a status: it refuses."""
         environment = os.environ | {"NB_CACHE_DIR": os.path.join(self.folder, "cache")}
         done = subprocess.run([program or NB_SIM, *camera, *map(str, flags)], cwd=self.folder, env=environment,
                               capture_output=True, text=True)

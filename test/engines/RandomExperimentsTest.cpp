@@ -15,7 +15,7 @@ namespace {
 constexpr EngineTolerance tolerance{1e-9, 1e-12};
 constexpr int variants = 70, experimentsPerVariant = 3;
 
-/// What one pixel may be off, for all pixels.
+/// The difference that a pixel may have, for all pixels.
 std::vector<double> allowedOf(const RenderedImage &reference) {
   double maximum = 0;
   for (double value : reference.pixels)

@@ -121,7 +121,7 @@ std::vector<std::array<double, 2>> linesFor(double n) {
 
 TEST(ShapeDerivatives, SincgOfAnyOrder) {
   std::vector<std::string> ops;
-  std::vector<double> terms; // what is 0 for one cell
+  std::vector<double> terms; // terms that are 0 for one cell
   for (int m = 0; m <= 4; ++m)
     for (int c = 0; m + c <= 5; ++c) {
       ops.push_back(llvm::formatv("nb.sincg %x, %n order {0} cells {1} : f64", m, c));

@@ -92,7 +92,7 @@ constexpr StringRef program = R"mlir(
   }
 )mlir";
 
-/// What the program computes, or is to compute.
+/// The numbers that the program computes, or is to compute.
 struct Outputs {
   std::vector<double> image, p, v, t, F;
   bool operator==(const Outputs &) const = default;

@@ -198,7 +198,7 @@ class NbRun(unittest.TestCase):
             self.assertIn(f"reads entry {i} of 'arg0', which has 4",
                           self.refused("at", ("arg0=1,2,3,4", f"arg1={i}")))
         self.assertIn("result 0: 4", self.run_function("at", ("arg0=1,2,3,4", "arg1=3")))
-        # What the program computes is seen by the interpreter alone.
+        # Only the interpreter checks the values that the program computes.
         self.assertIn("reads outside the table",
                       self.refused("next", ("arg0=1,2,3,4", "arg1=3"), "--check-bounds"))
         self.assertIn("result 0: 4",

@@ -100,7 +100,7 @@ static int mainWithFaults(int argc, char **argv, char **environment) {
   configure();
   inMain = 1;
   const int status = programsMain(argc, argv, environment);
-  inMain = 0; /* what the C library does on exit is its own */
+  inMain = 0; /* calls of the C library on exit are its own */
   return status;
 }
 

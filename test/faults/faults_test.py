@@ -24,7 +24,7 @@ import time
 
 CALLS = ("write", "fallocate", "rename", "fsync", "close", "open", "read", "stat", "mmap", "memfd_create",
          "ftruncate", "pthread_create", "malloc")
-SAMPLE = 24  # of the calls of one function, without --every
+SAMPLE = 24  # calls of one function, without --every
 COMMAND = ("-cell 100 100 100 90 90 90 -hkl in.hkl -default_F 10 -N 5 -lambda 1 -distance 100 "
            "-detpixels 96 -oversample 1 -seed 1 -dump out.dump --png=out.png --timing=out.json "
            "--threads=2").split()

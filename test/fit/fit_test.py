@@ -49,7 +49,7 @@ class Fit(unittest.TestCase):
         cls.folder.cleanup()
 
     def fit(self, *words):
-        """What it says. Kernels are compiled each time."""
+        """The output. Kernels are compiled each time."""
         before = processor_seconds()
         said = run(self.root / "build" / self.program, *words)
         self.assertLess(processor_seconds() - before, 10, said)

@@ -1,4 +1,4 @@
-// What a fuzzer feeds.
+// The targets of the fuzzers.
 //
 // A file here defines one target: a reader, and what must hold for any bytes that it is given. The
 // preset `fuzz` makes a libFuzzer program of each; every other build has them all in one program

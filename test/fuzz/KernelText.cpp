@@ -1,4 +1,4 @@
-// What a kernel file says about itself, read from ELF of unknown origin.
+// The description in a kernel file, read from ELF of unknown origin.
 #include "test/fuzz/FuzzTarget.h"
 
 #include "runtime/kernels/KernelText.h"

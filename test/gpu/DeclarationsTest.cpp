@@ -1,4 +1,4 @@
-// What runtime/gpu/cuda/Driver.h declares of the CUDA driver, against NVIDIA's cuda.h.
+// The declarations of runtime/gpu/cuda/Driver.h, against NVIDIA's cuda.h.
 //
 // The types have other names there, so that what a call passes is compared: how many arguments, of
 // what size, and which of them are pointers.

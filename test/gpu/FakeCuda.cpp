@@ -3,7 +3,7 @@
 // The device's memory is memory of this process that the driver keeps account of. A launch runs
 // run_tile of NB_FAKE_CUDA_TWIN, the kernel file of the same program for gpu-on-cpu (of a program
 // with sums over pixels NB_FAKE_CUDA_TWIN_SUMS), on the memory that it is given, after every
-// pointer in it was found to be into the device's memory. What no user may do, or what is left at
+// pointer in it was found to be into the device's memory. A forbidden call, or memory left at
 // the end, ends the process with status 99.
 //
 // NB_FAKE_CUDA: words NAME=NUMBER with blanks between: devices, capability, version (of CUDA),

@@ -1,4 +1,4 @@
-// What the fake driver knows of its device: settings, a log, and an account of all that is on it.
+// The fake driver's device: settings, a log, and an account of all that is on it.
 #ifndef NB_TEST_FAKEDEVICE_H
 #define NB_TEST_FAKEDEVICE_H
 

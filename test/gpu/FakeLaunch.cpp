@@ -1,4 +1,4 @@
-// What the fake driver does for a launch.
+// A launch by the fake driver.
 #include "test/gpu/FakeDevice.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What runtime/gpu/hip/Driver.h declares of HIP, against AMD's hip_runtime_api.h: as
+// The declarations of runtime/gpu/hip/Driver.h, against AMD's hip_runtime_api.h: as
 // DeclarationsTest.cpp does of CUDA.
 #include "runtime/gpu/hip/Driver.h"
 #include "test/gpu/Signatures.h"

@@ -1,4 +1,4 @@
-// What a function of a driver is passed: how many arguments, of what size, and which are pointers.
+// The arguments of a driver's function: how many, of what size, and which are pointers.
 #ifndef NANOBRAGG_TEST_GPU_SIGNATURES_H
 #define NANOBRAGG_TEST_GPU_SIGNATURES_H
 

@@ -21,7 +21,7 @@ from ptx_run_test import HKL, RunPtx
 
 TINYGRAD = os.environ.get("NB_TINYGRAD")
 CHIPS = os.environ.get("NB_AMD_CHIPS", "gfx942,gfx1100").split(",")
-# What the emulator calls them.
+# The emulator's names for them.
 FAMILIES = {"gfx90a": "cdna", "gfx942": "cdna", "gfx1100": "rdna3", "gfx1201": "rdna4"}
 
 
@@ -38,7 +38,7 @@ def emulator():
 
 
 class Memory:
-    """The emulator's memory is the process's own. What was given is kept."""
+    """The emulator's memory is the process's own. It keeps the arrays that it was given."""
 
     def __init__(self):
         self.given = []
@@ -88,7 +88,7 @@ class CodeObject:
         explicit = np.array(parameters, np.uint64).tobytes()
         hidden = struct.pack("<IIIHHH", blocks, 1, 1, threads, 1, 1) + bytes(240)
         arguments = memory.give(explicit + hidden)
-        # What the kernel asks to find in its first scalar registers, in the order of the bits.
+        # The values that the kernel asks for in its first scalar registers, in the bits' order.
         registers = []
         for bit, words in enumerate((4, 2, 2, 2, 2, 2, 1)):
             if properties & 1 << bit:

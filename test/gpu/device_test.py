@@ -22,7 +22,7 @@ NB_SIM = ""
 
 class Device(unittest.TestCase):
     device = "gpu-on-cpu"
-    # Of sums over pixels, which each device adds up in another order.
+    # Sums over pixels are added up in another order on each device.
     rounding = 1e-13
 
     def setUp(self):
@@ -155,7 +155,7 @@ class Device(unittest.TestCase):
         return result
 
     def compare_gradients(self, *words, rtol=None, device=None):
-        """What the sums of both devices differ by is rounding, of terms that may cancel: it is
+        """The sums of both devices differ by rounding, of terms that may cancel: it is
         measured by the loss, per size of the parameter."""
         rtol = rtol or self.rounding
         want, got = self.gradient("cpu", *words), self.gradient(device or self.device, *words)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """hip_test.py NB_SIM NB_COMPILE FAKE_HIP LIBNANOBRAGG: how the runtime drives an AMD GPU, on a HIP that
-runs the kernel's twin for gpu-on-cpu (FakeHip.cpp). What is the same for CUDA is driver_test.py's."""
+runs the kernel's twin for gpu-on-cpu (FakeHip.cpp). driver_test.py has the tests that CUDA shares."""
 
 import os
 import pathlib

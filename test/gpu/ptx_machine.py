@@ -165,7 +165,7 @@ class Machine:
 
     def do_atom(self, op, operands):
         assert op[1:] == ["global", "add", "f64"], op
-        _, address, operand = operands  # of the old number there is no use
+        _, address, operand = operands  # the old number has no use
         places = self.memory.places(self.addresses(address)[self.active], 8)
         np.add.at(self.memory.bytes.view(np.float64), places, self.value(operand, "f64")[self.active])
 

@@ -157,7 +157,7 @@ class RunPtx(unittest.TestCase):
         lists = twin.lists(np.random.default_rng(2), self.warp) if twin.kernel.reach else []
 
         def tile_of(place):
-            """Of the lists at the addresses that `place` gives them."""
+            """A tile with the lists at the addresses that `place` gives them."""
             tile = [0, 0, int(values["slow_pixels"][0])]
             if lists:
                 tile.append(place(np.array([len(lists[0]), *map(place, lists)], np.uint64)))

@@ -21,7 +21,7 @@ RUN = re.compile(r"^\s*(?://|;|#)?\s*RUN:\s?(.*)$")
 SUFFIX = r"(?:-(?:NEXT|SAME|NOT|DAG|LABEL|EMPTY|COUNT-\d+))?(?:\{LITERAL\})?"
 DIRECTIVE_LIKE = re.compile(r"^\s*(?://|;|#)?\s*([A-Za-z][A-Za-z0-9_-]*)(\{[A-Z]+\})?\s*(:?)")
 DIRECTIVE_SUFFIX = re.compile(r"-(NEXT|SAME|NOT|DAG|LABEL|EMPTY|COUNT(-\d+)?)$")
-# What mlir-opt's verifier accepts; it must end the line.
+# The form that mlir-opt's verifier accepts; it must end the line.
 EXPECTATION = re.compile(
     r"expected-(error|note|remark|warning)(-re)? *(@([+-]\d+|above|below|unknown))? *\{\{.*\}\}$")
 EXPECTATION_LIKE = re.compile(r"\b([A-Za-z]+[-_ ]?(?:error|note|remark|warning|[A-Za-z]+)(?:-re)?)"

@@ -26,14 +26,19 @@ class Words(unittest.TestCase):
                 self.assertEqual(list(words.complaints(text)), [])
 
     def test_comments_and_docstrings(self):
-        bad = "The compiler wants a table."
-        for path, text in (("a.h", f"int a; // {bad}\n/// {bad}\n"), ("a.h", f"/* {bad} */"),
-                           ("a.py", f'def f():\n    """{bad}"""\n'), ("a.py", f'"""A table.\n\n{bad}"""\n')):
+        for bad in ("The compiler wants a table.", "Of a table.", "What a table has.", "Those of tables.", "A table. Of it."):
+            for path, text in (("a.h", f"// {bad}\n"), ("a.cpp", f'f("//"); // {bad}'), ("a.h", f"/* {bad} */"),
+                               ("a.td", f"def A; // A.\n// {bad}"), ("a.h", f"/* A\n * table.\n * {bad}\n */"),
+                               ("a.py", f'def f():\n    """{bad}"""\n'), ("a.py", f'"""A table.\n\n{bad}"""\n'), ("a.py", f"a = 1  # {bad}\n")):
+                with self.subTest(text):
+                    self.assertEqual([number for number, _ in words.complaints_of(path, text)], [text[:text.index(bad[1:])].count("\n") + 1])
+            for path, text in (("a.h", f'puts("{bad}");'), ("a.py", f'f("""{bad}""")'), ("a.h", f'puts("// {bad}");')):
+                with self.subTest(text):
+                    self.assertEqual(list(words.complaints_of(path, text)), [])
+        self.assertTrue(list(words.complaints_of("a.h", "int a; ///< of a table")))
+        for text in ("// A table\n// of numbers.", "// Offsets.", "int a; // A table,\n        // of numbers."):
             with self.subTest(text):
-                self.assertTrue(list(words.complaints(words.prose(path, text))))
-        for path, text in (("a.h", f'puts("{bad}");'), ("a.py", f'f("""{bad}""")')):
-            with self.subTest(text):
-                self.assertEqual(list(words.complaints(words.prose(path, text))), [])
+                self.assertEqual(list(words.complaints_of("a.h", text)), [])
 
 
 if __name__ == "__main__":

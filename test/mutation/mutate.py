@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the tests notice when our own code is wrong?
+"""Do the tests fail when our own code is wrong?
 
     mutate.py check                       does every mutant of mutants.toml still find its place?
     mutate.py build FOLDER                a copy of the sources with all mutants in it, built there
@@ -7,7 +7,7 @@
                                           to fail; prints the survivors and the share that was caught
     mutate.py all FOLDER                  the three of them
 
-What a run has found is kept in FOLDER/results.json as long as the sources stay the same: the next run goes on with
+Results of a run are kept in FOLDER/results.json as long as the sources stay the same: the next run goes on with
 what is missing.
 
 All mutants are compiled at once: `from` becomes `(nbMutant(N) ? to : from)`, and the environment variable NB_MUTANT
@@ -42,7 +42,7 @@ inline bool nbMutant(int number) {
 # Where code that a .td file holds is compiled.
 COMPILED_IN = {"dialect/GeometryOps.td": "dialect/NBOps.cpp",
                "dialect/DiffractionOps.td": "dialect/NBOps.cpp"}
-# What a group of tests runs, in the build folder; {python} is the interpreter, {source} the copy.
+# The tests of each group, run in the build folder; {python} is the interpreter, {source} the copy.
 TESTS = {
     "rules": [["bin/nb-derivatives-test"]],
     "interpreter": [["bin/nb-interpreter-test"]],
@@ -203,7 +203,7 @@ def fails(command, source, number):
             words += [sys.executable, "/usr/lib/llvm-22/bin/lit"]
         else:
             words.append(word.format(python=sys.executable, source=source))
-    with tempfile.TemporaryDirectory() as cache:  # of this mutant alone
+    with tempfile.TemporaryDirectory() as cache:  # one cache for each mutant
         environment = dict(os.environ, NB_MUTANT=str(number), NB_CACHE_DIR=cache,
                            NB_SIM=os.path.join(source, "build/bin/nb-sim"))
         try:

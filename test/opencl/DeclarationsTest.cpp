@@ -1,4 +1,4 @@
-// What runtime/gpu/opencl/Driver.h declares of OpenCL, against Khronos' headers.
+// The declarations of runtime/gpu/opencl/Driver.h, against Khronos' headers.
 #define CL_TARGET_OPENCL_VERSION 300
 #include "runtime/gpu/opencl/Driver.h"
 #include "test/gpu/Signatures.h"

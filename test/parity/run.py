@@ -25,7 +25,7 @@ LEAST_DEFAULT_CASES = 130
 
 # A switch that changes a printed number and no pixel.
 PRINTED_ONLY = ("solid-angle-sum",)
-# What the default semantics prints in its own way, tested in test/quirks: the detector's true solid
+# Output that the default semantics writes in its own way, tested in test/quirks: the true solid
 # angle, and in image headers the beam centre by the convention that DIALS reads.
 OWN_STATISTICS = ("solid_angle",)
 OWN_KEYWORDS = ("BEAM_CENTER_X", "BEAM_CENTER_Y")
@@ -194,7 +194,7 @@ def without_cell_quirk(args):
 
 
 class Run:
-    """What one case made."""
+    """The results of one case."""
 
     def __init__(self, binary, case, semantics, extra):
         args = case["args"]

@@ -90,7 +90,7 @@ class PixelListTest(unittest.TestCase):
 
     def test_panels(self):
         self.add("panels.json", PANELS)
-        # What a panel does not have is masked: 0.
+        # Pixels that a panel does not have are masked: 0.
         self.check_values(CRYSTAL + "-pixel 0.5 -oversample 1 --panels=panels.json".split(), (3, 12, 20))
 
     def test_region_and_gain_map(self):

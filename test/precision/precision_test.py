@@ -2,9 +2,9 @@
 """--precision=mixed and f32 against f64: NB_SIM names the program.
 
 The bound of mixed, relative to a pixel and to the brightest pixel: 1e-5 and 1e-7, derived in
-docs/precision.md. Amplitudes are good to about 1e-6; their phases come from 32-bit fractions of a turn,
+docs/precision.md. Amplitudes are good to about 1e-6. Their phases come from 32-bit fractions of a turn,
 N times which is off by 5 N 2^-33, so that square and round crystals of more than 128 cells along an
-axis, and Gaussian ones of more than 500, are computed in f64; sums are f64, so that the number of
+axis, and Gaussian ones of more than 500, are computed in f64. Sums are f64, so that the number of
 samples does not matter. Derivatives: relative to the magnitudes of their terms."""
 
 import glob
@@ -21,7 +21,7 @@ import numpy as np
 BEAM = "-lambda 1 -distance 100 -pixel 0.1 -misset 10 20 30 -mosaic 0.5"
 CELL = "-cell 50 60 70 80 95 102 -default_F 100"
 
-# What derivatives are taken by, single numbers.
+# The parameters of the derivatives, single numbers.
 BY = "cell_a,cell_beta,misset_x,ncells_b,distance,mosaic_spread,beam_center_fast,fluence"
 
 

@@ -170,7 +170,7 @@ class Ran1:
 
 
 def mosaic_rotations(spread, count, seed=12345678):
-    """Of each domain as the C program draws them, the largest angle in rad: the first stays."""
+    """The largest angle of each domain as the C program draws them, in rad: the first stays."""
     draw, rotations = Ran1(seed), []
     for _ in range(count):
         r1, r2, r3 = (2 * draw() - 1 for _ in range(3))

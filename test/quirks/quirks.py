@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the default semantics computes where the C program is wrong, and that `-compat c` gives the
+"""The results of the default semantics where the C program is wrong, and that `-compat c` gives the
 C program's value of the same quantity.
 
 One class per switch of lib/Experiment/Semantics.h, named in `switch` (the two switches of the sensor's

@@ -48,7 +48,7 @@ bool withoutAngstrom(const Experiment &e) {
       e.variant.shape == CrystalShape::Gauss || e.variant.shape == CrystalShape::Tophat;
   return !spot || e.variant.spotMetric == Rule::Right;
 }
-/// What has lengths of its own, or is computed at angles that a table counts.
+/// Has the experiment no lengths of its own but the cell's, and no angles that a table counts?
 bool scalesWithCell(const Experiment &e) {
   return withoutAngstrom(e) && !e.variant.background && !e.variant.diffuse;
 }
@@ -95,7 +95,7 @@ void turnEverything(Change &change, Draws &draws) {
   for (Panel &panel : e.detector.panels)
     for (Vec3 *v : {&panel.offset, &panel.fastAxis, &panel.slowAxis, &panel.normal})
       turn(*v);
-  // What stands behind angles about lab axes is turned by other angles.
+  // Angles that turn after others about lab axes become other angles.
   e.crystal.misset = anglesXYZ(product(r, matrixXYZ(e.crystal.misset)));
   e.detector.rotation =
       anglesXYZ(product(product(r, matrixXYZ(e.detector.rotation)), transposed(r)));

@@ -14,7 +14,7 @@
 
 namespace nanobragg::random_test {
 
-/// What two images or gradients may be apart, relative to the value and to the largest one.
+/// The difference that images or gradients may have, relative to the value and to the largest one.
 struct Tolerance {
   double relative = 1e-9, ofMaximum = 1e-12;
   /// A pixel whose value jumps when the wavelengths change by this fraction says nothing: an edge
@@ -38,7 +38,7 @@ public:
 
   Draws &draws() { return numbers; }
   const Experiment &experiment() const { return original; }
-  /// That of the compiled f64 kernel.
+  /// The image of the compiled f64 kernel.
   const std::vector<double> &image() const { return reference; }
   /// Weights of pixels, both signs, for a loss whose gradient is asked for.
   const std::vector<double> &weights() const { return cotangent; }
@@ -77,7 +77,7 @@ void compareEngines(Trial &trial);
 /// Images in f64 and mixed, and gradients, of a device against the processor's.
 void compareDevice(Trial &trial, const std::string &device);
 
-/// What must not change, or change by a known factor, when the experiment is said in another way.
+/// Checks the same experiment said in other ways: results stay, or change by a known factor.
 void checkRelations(Trial &trial);
 
 } // namespace nanobragg::random_test

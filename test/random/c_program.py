@@ -112,7 +112,7 @@ def compare(ours, theirs, words, wavelength, folder):
     if got.size != want.size:
         return found
     if np.abs(want).max() < 1e-20:
-        return None  # what rounding leaves of zero
+        return None  # the rounding of zero
     # Where an edge lies within rounding of a sample, in either program.
     least, jumps = 1e-9 * np.abs(want).max(), np.zeros(want.shape, bool)
     for change in (-1e-13, 1e-13, -1e-12, 1e-12):

@@ -100,7 +100,7 @@ class Shards(Parts):
         self.simulate("one", *words)
         for i in (2, 0):
             self.simulate("shards", *words, f"--shard={i}/3")
-        # What is not there yet is no image.
+        # An image that is not there yet is none.
         self.assertIn("view of 16 of 24 frames", self.simulate("shards", *words, "--shard=0/3", "--resume"))
         self.simulate("shards", *words, "--shard=1/3")
         self.same_series("one", "shards")
@@ -206,7 +206,7 @@ class Shards(Parts):
         self.assertIn("a.part0.series is of another command", said)
 
     def test_a_launcher_whose_mpi_is_another(self):
-        # What a launcher of an MPI that the library does not know leaves behind.
+        # The environment of a launcher whose MPI the library does not know.
         said = self.refused("wrong", *self.series, PMI_SIZE="4", PMI_RANK="1") if os.path.exists(MODULE) else None
         if said is not None:
             self.assertIn("the launcher started 4 processes (PMI_SIZE)", said)

@@ -258,7 +258,7 @@ class Series(unittest.TestCase):
             "lattices 1:3\nweight 0.2..1\n")
 
     def drawn(self, text, name="drawn.txt"):
-        """What --write-shots says: shots of lattices, each of numbers."""
+        """The file of --write-shots: shots of lattices, each of numbers."""
         self.stills(text, "--write-shots=" + name, "-detpixels", "8")
         with open(self.path("stills", name)) as file:
             head, *lines = file.read().splitlines()

@@ -213,7 +213,7 @@ class Together(unittest.TestCase):
             self.succeed(self.start(*SERIES, "--nexus=a.nxs", "--resume"))
 
     def test_goes_on_after_an_early_kill(self):
-        self.succeed(self.start(*SERIES, "--nexus=a.nxs"))  # what it replaces
+        self.succeed(self.start(*SERIES, "--nexus=a.nxs"))  # the series that it replaces
         for _ in range(10 * WORDS.rounds):
             run = self.start(*SERIES, "--nexus=a.nxs")
             time.sleep(self.random.uniform(0, 0.1))

@@ -26,7 +26,7 @@ class Release(unittest.TestCase):
         self.assertIn("would build", done.stdout)
 
     def changed(self, file, old, new):
-        """What the dry run says when a text of a file is another."""
+        """The dry run's complaint when a text of a file is another."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name in NEEDED:

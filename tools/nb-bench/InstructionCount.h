@@ -1,4 +1,4 @@
-// What a kernel executes, counted.
+// Counts the instructions that a kernel executes.
 // Stepping (runtime/processor/StepCount.h) is slow, so that one row of pixels is counted.
 #ifndef NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H
 #define NANOBRAGG_NBBENCH_INSTRUCTIONCOUNT_H

@@ -1,4 +1,4 @@
-// What the numbers were measured on.
+// The machine that the numbers were measured on.
 #ifndef NANOBRAGG_NBBENCH_MACHINE_H
 #define NANOBRAGG_NBBENCH_MACHINE_H
 

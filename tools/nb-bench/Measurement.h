@@ -22,7 +22,7 @@ struct Plan {
   std::optional<Reference> reference;
 };
 
-/// What the reference did, the same in the rows that were measured together.
+/// The times of the reference, the same in the rows that were measured together.
 struct ReferenceTime {
   double startupSeconds; ///< median of runs with one pixel
   double runSeconds;     ///< median of whole runs, less the start-up
@@ -31,7 +31,7 @@ struct ReferenceTime {
 struct Measurement {
   Workload workload;
   std::string precision;
-  std::string target; ///< what the kernel was compiled for
+  std::string target; ///< the target that the kernel was compiled for
   int threads = 1;
   double samples = 0;
   double setupSeconds = 0;   ///< reading files and deriving

@@ -14,7 +14,7 @@ namespace nanobragg {
 struct Report {
   Machine machine;
   std::string command;   ///< that measures it again
-  std::string target;    ///< what the kernels were compiled for
+  std::string target;    ///< the target that the kernels were compiled for
   std::string reference; ///< program and compiler; empty: none
   int repeat = 0;
   double loadSeconds = 0; ///< for loading the compiler library

@@ -1,4 +1,4 @@
-// What the first image costs, and the next ones.
+// The costs of the first image and of the next ones.
 #ifndef NANOBRAGG_NBBENCH_STARTS_H
 #define NANOBRAGG_NBBENCH_STARTS_H
 

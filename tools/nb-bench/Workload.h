@@ -1,4 +1,4 @@
-// What is measured.
+// The workloads that are measured.
 #ifndef NANOBRAGG_NBBENCH_WORKLOAD_H
 #define NANOBRAGG_NBBENCH_WORKLOAD_H
 
@@ -49,7 +49,7 @@ struct Workload {
   /// All but the pixels, as "square N=10 nearest mosaic=10 oversample=1 sources=1 phi=1".
   std::string name() const;
 
-  /// Flags that both programs understand.
+  /// Flags that both programs take.
   std::vector<std::string> words(const BenchInputs &inputs) const;
   /// Parameters of the gradient that is timed and counted.
   std::string gradientParameters() const;

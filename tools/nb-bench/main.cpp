@@ -248,7 +248,7 @@ std::string commandOf(const std::vector<std::string> &words) {
   return command;
 }
 
-/// What --quick, --full and --cross choose unless the command line says otherwise.
+/// Options that --quick, --full and --cross choose unless the command line says otherwise.
 void choosePreset(const CLI::App &app, Arguments &a) {
   if (a.plan.countInstructions && a.plan.device != "cpu")
     throw CLI::ValidationError("--instructions are those of the processor's kernels");

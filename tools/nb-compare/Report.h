@@ -10,7 +10,7 @@
 namespace nanobragg {
 
 std::string textReport(const Comparison &comparison, const std::vector<std::string> &failures);
-/// What is undefined or infinite is null.
+/// The report as JSON. Undefined and infinite numbers are null.
 std::string jsonReport(const Comparison &comparison, const std::vector<std::string> &failures);
 
 } // namespace nanobragg

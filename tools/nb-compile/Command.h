@@ -1,4 +1,4 @@
-// What nb-compile was asked to do.
+// The command line of nb-compile as a structure.
 #ifndef NANOBRAGG_NBCOMPILE_COMMAND_H
 #define NANOBRAGG_NBCOMPILE_COMMAND_H
 

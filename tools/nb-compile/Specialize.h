@@ -10,7 +10,7 @@
 
 namespace nanobragg {
 
-/// Those of these names. Throws UsageError for a name that is no count
+/// The counts of these names. Throws UsageError for a name that is no count
 /// of this experiment's kernel.
 std::vector<FixedCount> fixedCounts(const Experiment &experiment,
                                     const std::vector<std::string> &names);

@@ -59,7 +59,7 @@ void refuseFixedParameters(const KernelRequest &request) {
                        ", which --specialize compiles in: leave it out of one of them");
 }
 
-/// What a kernel computes of the experiment: photons, where they spread after that.
+/// The part of the experiment that a kernel computes: photons, where they spread after that.
 Experiment lightOf(const Experiment &experiment) {
   if (experiment.variant.pointSpread == PointSpread::None)
     return experiment;

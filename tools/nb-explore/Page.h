@@ -8,7 +8,7 @@
 
 namespace nanobragg {
 
-/// One HTML file that needs no other. What it shows is in it, compressed.
+/// One HTML file that needs no other. The recording is in it, compressed.
 std::string pageOf(const mlir::nb::Recording &recording);
 
 /// For terminals: passes, remarks, ops, the inner loop.

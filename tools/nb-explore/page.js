@@ -63,7 +63,7 @@ function paint(row, text) {
   row.append(text.slice(at));
 }
 const LONG = 300;
-/* One line [text, dependence, name] of a program. Of a long one the beginning, until it is asked for. */
+/* One line [text, dependence, name] of a program; a long one is cut off until it is asked for. */
 function lineOf(l, cls, remarks) {
   const row = el("div", "l" + (cls ? " " + cls : ""));
   if (!l) return row;
@@ -122,7 +122,7 @@ function regions(rows, side, line) {
     }
   });
 }
-/* Of a long stretch that did not change, its ends. */
+/* Keeps the ends of a long stretch that did not change. */
 function foldEqual(rows) {
   const CONTEXT = 3;
   for (let i = 0; i < rows.length;) {

@@ -11,7 +11,7 @@
 namespace nanobragg {
 namespace {
 
-/// What makes an image jump, or bend abruptly, when a sample crosses an edge: lookups, tables,
+/// Can an image jump, or bend abruptly, when a sample crosses an edge? Causes are lookups, tables,
 /// cutoffs, diffuse scattering and all shapes but the first, which go by the nearest reflection
 /// alone.
 bool jumps(const ProgramVariant &s) {
@@ -96,7 +96,7 @@ private:
     return differences.first(variationOf(reference, direction));
   }
 
-  /// What the image does not depend on differs by its roundings, in second differences most.
+  /// A parameter that the image does not depend on gives roundings, in second differences most.
   static bool isRounding(double value, const Estimate &estimate) {
     return std::max(std::fabs(value), std::fabs(estimate.value)) <= estimate.rounding;
   }

@@ -41,7 +41,7 @@ struct CheckedDerivative {
   double step = 0;
   std::int64_t leftOut = 0; ///< pixels in which the image jumps within the step
   double worstPixel = 0;    ///< forward mode: largest error of a pixel, of the largest pixel
-  double pixelError = 0;    ///< and of the difference, estimated
+  double pixelError = 0;    ///< the estimated error of the difference
   double scaled = 0;        ///< size of the derivative in units of the scale
   Verdict verdict = Verdict::Failed;
   std::string why{}; ///< the reason of a dead derivative, when it is known

@@ -1,4 +1,4 @@
-// What nb-gradcheck was asked to do.
+// The command line of nb-gradcheck as a structure.
 #ifndef NANOBRAGG_GRADCHECK_COMMAND_H
 #define NANOBRAGG_GRADCHECK_COMMAND_H
 

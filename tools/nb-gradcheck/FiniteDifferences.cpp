@@ -8,7 +8,7 @@ namespace nanobragg {
 namespace {
 
 /// Steps by which the sensitivity is found, of the scale: the first that changes the image by more
-/// than rounding does. What a number at zero is small against is not known: a wavelength's offset
+/// than rounding does. A number at zero has no known scale of its own: a wavelength's offset
 /// has the scale of any length.
 constexpr double pilotSteps[] = {1e-13, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2};
 constexpr double visibleChange = 1e-10;
@@ -16,8 +16,8 @@ constexpr double closeSteps = 1e-9; // times the scale: curvature is 1e-18, and 
 /// The product of step and sensitivity: Richardson's error is about its sixth power with three
 /// steps, and rounding is a hundred times below what it is at the last one.
 constexpr double reachFirst = 1e-2, reachSecond = 3e-2, reachWithJumps = 1e-3;
-/// A smooth pixel's differences at steps h, h/2 and h/4 are apart by four to one. What is left over
-/// is at most so much of its rate of change, and what rounding makes of the pixel, in ulp of it.
+/// A smooth pixel's differences at steps h, h/2 and h/4 are apart by four to one. The remainder
+/// is at most so much of its rate of change, and the rounding of the pixel, in ulp of it.
 constexpr double jumpThreshold = 1e-7, pixelRounding = 256;
 
 /// One power of the step less in the error of `coarse`, in its place.
@@ -100,7 +100,7 @@ double FiniteDifferences::weigh(std::span<const double> pixels,
   return loss.evaluate(pixels, used.empty() ? simulator.rendered() : used, {});
 }
 
-/// What the step has to be small against, as an inverse: how much the slopes of the pixels change,
+/// The inverse of the length that the step has to be small against: how the pixels' slopes change,
 /// or where jumps would spoil that, the pixels themselves. 0: not at all.
 double FiniteDifferences::findSensitivity(const Variation &variation) {
   const double total = absoluteSum(atStart());

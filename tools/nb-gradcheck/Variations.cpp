@@ -9,7 +9,7 @@
 namespace nanobragg {
 namespace {
 
-/// What counts as a large change of a parameter: a radian of an angle that may be any, or its
+/// The scale of a large change of a parameter: a radian of an angle that may be any, or its
 /// largest number.
 double scaleOf(const Parameter &parameter, std::span<const double> values) {
   const std::string_view unit = parameter.unit;

@@ -14,12 +14,12 @@ namespace nanobragg {
 /// A direction in the space of the parameters, that is a derivative to be checked.
 struct CheckedDirection {
   std::string name; ///< "cell_a", "beam_direction.y", "F along a random direction"
-  std::string unit; ///< that of a step along it
+  std::string unit; ///< unit of a step along it
   double scale = 1; ///< a step by this much is a large one
   std::vector<Direction> numbers;
 };
 
-/// A single number is one direction. Of parameters with several numbers each is one, or, where
+/// A single number is one direction. In parameters with several numbers each is one, or, where
 /// there are more than `most`, some of them, chosen by `seed`, and a random direction through all.
 std::vector<CheckedDirection> directionsOf(const Simulator &simulator,
                                            std::span<const std::string> parameters,

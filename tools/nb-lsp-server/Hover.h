@@ -1,4 +1,4 @@
-// What an editor shows of an op or a value of nb programs, beyond what MLIR knows.
+// The text that an editor shows of an op or a value of nb programs, beyond what MLIR knows.
 #ifndef NB_LSPSERVER_HOVER_H
 #define NB_LSPSERVER_HOVER_H
 

@@ -1,4 +1,4 @@
-// What nb-opt can do, as text.
+// The help text of nb-opt.
 #ifndef NB_OPT_HELP_H
 #define NB_OPT_HELP_H
 

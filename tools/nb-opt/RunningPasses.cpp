@@ -50,7 +50,7 @@ void onInterrupt() { onTermination(SIGINT); }
 struct RunningPasses : PassInstrumentation {
   void runBeforePass(Pass *pass, Operation *op) override {
     const std::lock_guard guard(lock);
-    if (!pass->getArgument().empty()) // as of those that hold others
+    if (!pass->getArgument().empty()) // passes that hold others have none
       running.push_back(describe(pass, op));
   }
   void runAfterPass(Pass *pass, Operation *) override {

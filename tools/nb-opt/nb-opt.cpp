@@ -73,7 +73,7 @@ void explainStatistics(StringRef word) {
                << " prints none; --remarks-filter='.*' says how much each pass did\n";
 }
 
-/// What the project's other tools call it, and what they need.
+/// Replaces the options of the project's other tools by nb-opt's, and adds those that these need.
 std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &words) {
   bool prefix = false;
   for (int i = 0; i < argc; ++i) {

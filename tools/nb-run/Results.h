@@ -1,4 +1,4 @@
-// What a function returned.
+// The results of a function.
 #ifndef NB_RUN_RESULTS_H
 #define NB_RUN_RESULTS_H
 

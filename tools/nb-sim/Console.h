@@ -1,4 +1,4 @@
-// What a run says about itself.
+// The lines that a run prints about itself.
 //
 // The wording and order of the C program's lines, which other programs parse.
 #ifndef NANOBRAGG_NBSIM_CONSOLE_H

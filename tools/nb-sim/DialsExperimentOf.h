@@ -1,4 +1,4 @@
-// What was simulated, as DIALS describes it.
+// The simulated experiment as DIALS describes it.
 #ifndef NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
 #define NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
 

@@ -97,7 +97,7 @@ void ExchangeFiles::write(const RenderedImage &image) {
   }
 }
 
-/// What DIALS would be given.
+/// The name of the image for DIALS.
 std::string ExchangeFiles::imageName() const {
   const OutputOptions &o = setup.line.outputs;
   const std::string name = o.cbfFile     ? *o.cbfFile

@@ -26,7 +26,7 @@ public:
 
   /// Their names without a frame's number.
   std::vector<std::string> given() const;
-  /// Those of a frame, counted from 1.
+  /// The output files of a frame, counted from 1.
   std::vector<std::string> names(std::int64_t frame, const Detector &detector) const;
   bool allThere(std::int64_t frame, const Detector &detector) const;
 
@@ -35,7 +35,7 @@ public:
   void write(std::int64_t frame, const RenderedImage &rendered, const CommandLine &line,
              CompleteExperiment &complete, const io::DialsExperiment &description) const;
 
-  /// What DIALS would be given, if possible; the name without a frame's number.
+  /// The name of the image for DIALS, if there is one, without a frame's number.
   std::string imageName() const;
   /// Where a series notes what is finished.
   std::string journalName() const;

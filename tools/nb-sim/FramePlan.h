@@ -14,11 +14,11 @@ namespace nanobragg {
 /// A crystal on a frame.
 struct FrameLattice {
   std::optional<Mat3> matrix; ///< -mat; none where the command line's orientation stays
-  ShotLattice own{};          ///< what it has beside the frame's command line
+  ShotLattice own{};          ///< its lattice, beside the frame's command line
   bool there = true;          ///< or outside of its range of the spindle
 };
 
-/// What a frame has that the command line does not say.
+/// The part of a frame that the command line does not say.
 struct Frame {
   CommandLine line; ///< for a run of its own
   std::vector<FrameLattice> lattices;

@@ -1,4 +1,4 @@
-// What --grad prints.
+// The report of --grad.
 #ifndef NANOBRAGG_NBSIM_GRADIENTREPORT_H
 #define NANOBRAGG_NBSIM_GRADIENTREPORT_H
 

@@ -38,7 +38,7 @@ Experiment withoutFactors(Experiment e) {
 }
 
 /// A still of one domain whose lattice factor is at its peak everywhere: a spot without an edge.
-/// What is left are fluence, solid angle, polarization and absorption.
+/// The light then depends on fluence, solid angle, polarization and absorption.
 Experiment atThePeak(Experiment e) {
   e.variant.shape = CrystalShape::Tophat;
   e.variant.spotMetric = Rule::Right;
@@ -58,7 +58,7 @@ Experiment atThePeak(Experiment e) {
   return e;
 }
 
-/// Of the sources; A.
+/// The wavelengths of the sources, in A.
 std::vector<double> wavelengthsOf(const Experiment &e) {
   std::vector<double> wavelengths = sourceEnergies(e);
   for (double &value : wavelengths)

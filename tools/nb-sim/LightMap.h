@@ -1,4 +1,4 @@
-// What the light of each pixel is of: --write-map.
+// The map of where each pixel's light is from: --write-map.
 #ifndef NANOBRAGG_NBSIM_LIGHTMAP_H
 #define NANOBRAGG_NBSIM_LIGHTMAP_H
 

@@ -111,7 +111,7 @@ private:
             setup.line.outputs.noise};
   }
 
-  /// What the machine promises and a control group does not let have ends the process later.
+  /// Memory that the machine promises and a control group denies ends the process later.
   void requireMemory() const {
     // Less than this is there for everybody; asking for limits means reading a dozen files.
     constexpr double notWorthAsking = 32e6;

@@ -222,7 +222,7 @@ private:
       labels.take(packed, model);
   }
 
-  /// What a rank has made, for rank 0: seconds until it had no more to do, and its images.
+  /// The report of a rank for rank 0: seconds until it had no more to do, and its images.
   std::string report() const {
     std::string text = std::to_string(busySeconds) + " " + std::to_string(kernelSeconds);
     for (const std::int64_t image : madeHere)
@@ -446,7 +446,7 @@ private:
       nexus->write(i, std::as_bytes(image.pixels));
   }
 
-  /// What the images show: .expt, .refl, .stream.
+  /// Writes the models behind the images: .expt, .refl, .stream.
   void writeModels(const io::DialsExperiment &first, std::optional<io::OutputFile> &expt) {
     for (std::size_t i = 0; i < stills.size(); ++i)
       if (stills[i].empty()) // it was there, or another process made it

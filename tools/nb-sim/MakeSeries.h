@@ -10,7 +10,7 @@
 namespace nanobragg {
 
 /// Renders one frame after the other, while threads draw the noise of earlier ones, compress and
-/// write them. What is written is what a run for each frame alone would write. Every error is an
+/// write them. The files are those that a run for each frame alone would write. Every error is an
 /// exception; frames that are finished stay. With `ranks`, and with --shard, this process makes its
 /// part of the series; the results are bit by bit those of one process.
 void makeSeries(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start,

@@ -7,7 +7,7 @@
 namespace nanobragg {
 namespace {
 
-/// What the noise is drawn from, and how.
+/// The photons that the noise is drawn from, and the generator.
 struct Exposure {
   std::vector<float> photons; ///< where they are not the image
   io::Gain gain;
@@ -60,7 +60,7 @@ std::vector<std::int32_t> countsOf(const RenderedImage &image, const CommandLine
     return io::roundCounts(image.pixels);
   const Experiment &experiment = complete.experiment;
   const Exposure exposure(image.photons, line, experiment);
-  // Those of the noise image: both have the same photons.
+  // The numbers of the noise image: both have the same photons.
   Ran1 random = line.semantics.noisify ? Ran1() : complete.random;
   std::int64_t seed = complete.noiseSeed;
   return io::drawCounts(exposure.image(image.pixels), regionOf(line, experiment), exposure.gain,

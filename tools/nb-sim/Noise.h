@@ -22,7 +22,7 @@ struct RenderedImage {
 io::NoiseImage noiseImageOf(const RenderedImage &image, const CommandLine &line,
                             CompleteExperiment &complete);
 
-/// What a counting detector hands out: the same deviates without offset, with 31 bits; after
+/// The counts of a counting detector: the same deviates without offset, with 31 bits; after
 /// -nonoise the image rounded.
 std::vector<std::int32_t> countsOf(const RenderedImage &image, const CommandLine &line,
                                    const CompleteExperiment &complete);

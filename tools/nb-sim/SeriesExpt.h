@@ -1,4 +1,4 @@
-// What a series was, as DIALS describes it.
+// A series as DIALS describes it.
 #ifndef NANOBRAGG_NBSIM_SERIESEXPT_H
 #define NANOBRAGG_NBSIM_SERIESEXPT_H
 

@@ -234,14 +234,14 @@ bool SeriesJournal::read(const std::string &digest, CommandLine &line) {
   if (!o.seed || (o.missetRandom && !o.missetSeed))
     throw UsageError("--resume: " + firstName +
                      " does not say its seeds: its first lines are lost; remove it");
-  // What parts have begun, a process alone goes on with as one of them.
+  // A series that parts have begun is continued by a single process as one of them.
   if (ownPart == alone && journals.rbegin()->first != alone)
     ownPart = 0;
   return true;
 }
 
-/// What an earlier run left, so that no later --resume takes it for this one's. A shard leaves
-/// those of other shards, which may be at work.
+/// Removes an earlier run's journals, so that no later --resume takes them for this one's. A shard
+/// leaves those of other shards, which may be at work.
 void SeriesJournal::removeOthers(const CommandLine &line) const {
   const std::optional<std::string> &nexus = line.outputs.nexusFile;
   std::error_code ignored;
@@ -271,7 +271,7 @@ FinishedImages SeriesJournal::finishedByAll(const std::function<bool(int)> &usab
   return all;
 }
 
-/// What rank 0 found, for the others.
+/// The findings of rank 0, for the others.
 std::string SeriesJournal::shared(const CommandLine &line) const {
   std::string text = "seed " + std::to_string(*line.options.seed) + "\n";
   if (line.options.missetSeed)

@@ -1,4 +1,4 @@
-// What of a series is finished.
+// The record of the finished part of a series.
 #ifndef NANOBRAGG_NBSIM_SERIESJOURNAL_H
 #define NANOBRAGG_NBSIM_SERIESJOURNAL_H
 
@@ -20,7 +20,7 @@ constexpr int alone = -1;
 /// a.nxs is a.part3.nxs for part 3; as it is for `alone`.
 std::string partName(const std::string &name, int part);
 
-/// What a.nxs of a process alone is called where parts go on with its series: a.alone.nxs.
+/// The name that a single process's a.nxs gets where parts continue its series: a.alone.nxs.
 std::string keptName(const std::string &name);
 
 /// Images that are finished, counted from 1, and the part that each is of.

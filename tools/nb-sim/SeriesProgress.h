@@ -17,7 +17,7 @@ public:
   SeriesProgress(std::FILE *out, std::int64_t frames, bool shown);
   void finishOne();
   void skip();
-  /// What other processes have made of the same series.
+  /// Sets the number of frames that other processes have made of the same series.
   void setElsewhere(std::int64_t frames);
   void end();
   std::int64_t made() const {

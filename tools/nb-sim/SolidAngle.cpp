@@ -16,7 +16,7 @@ namespace {
 
 struct PanelGeometry {
   Vec3 origin, fast, slow, normal;
-  double closeDistance; ///< that of a pixel's plane
+  double closeDistance; ///< distance of a pixel's plane
   double squaredRadius; ///< a curved panel's, whose pixels are all as far from the sample; else 0
 };
 
@@ -56,7 +56,7 @@ Samples samplesOfKernel(const Experiment &experiment, const Report &report) {
   return samples;
 }
 
-/// What all rows have in common.
+/// The numbers that all rows share.
 struct Rows {
   std::int64_t begin, end; ///< pixels along the row
   double pixel;            ///< m

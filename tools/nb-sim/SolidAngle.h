@@ -1,4 +1,4 @@
-// What the rendered pixels subtend.
+// The solid angle of the rendered pixels.
 #ifndef NANOBRAGG_NBSIM_SOLIDANGLE_H
 #define NANOBRAGG_NBSIM_SOLIDANGLE_H
 

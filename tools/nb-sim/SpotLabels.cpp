@@ -30,7 +30,7 @@ SpotSize sizeOf(const CompleteExperiment &complete, bool still) {
   // exp(-2 r^2 / gaussWidth) is 1 % there; the other shapes are about as wide.
   size.node *= std::sqrt(constants::gaussWidth * std::log(100) / 2 / e.crystal.fudge);
   size.mosaic = e.crystal.mosaicSpread;
-  if (still) // what rotates during its exposure is spread about the middle
+  if (still) // a spot that rotates during its exposure is spread about the middle
     size.mosaic += std::max(complete.report.osc, 0.0) / 2;
   size.divergence = std::max(e.beam.hdivRange, e.beam.vdivRange) / 2;
   constexpr double sigmas = 3; // as far as a normal distribution is seen
@@ -186,7 +186,7 @@ std::vector<TableRow> SpotLabels::rows(const std::function<std::size_t(std::int6
     if (stills)
       stillsBefore += std::int32_t(crystals.empty() ? lattices(std::int64_t(i)) : crystals.size());
   }
-  if (!stills) // what crosses the sphere before or after, DIALS does not count
+  if (!stills) // DIALS does not count spots that cross the sphere before or after
     std::erase_if(all, [&](const TableRow &row) {
       return row.z < double(firstImage) ||
              row.z >= double(firstImage + std::int64_t(images.size()));

@@ -38,7 +38,7 @@ struct Timing {
   std::int64_t deviceBytes = 0, uploadedBytes = 0, launches = 0;
   double deviceSeconds = 0; ///< time of the launches, part of the run
 
-  /// What is known after a run of floats, which began `beforeRun` seconds after main().
+  /// Records the figures of a run of floats, which began `beforeRun` seconds after main().
   void record(Simulator &simulator, const SimulatorOptions &options, const RunResult &result,
               const ProcessStart &start, double beforeRun);
 

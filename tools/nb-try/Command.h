@@ -1,4 +1,4 @@
-// What nb-try was asked to do.
+// The command line of nb-try as a structure.
 #ifndef NANOBRAGG_NBTRY_COMMAND_H
 #define NANOBRAGG_NBTRY_COMMAND_H
 

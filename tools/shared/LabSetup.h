@@ -1,4 +1,4 @@
-// What experimenters' tools ask of the compiler.
+// The requests of the laboratory's tools to the compiler.
 #ifndef NANOBRAGG_TOOLS_LABSETUP_H
 #define NANOBRAGG_TOOLS_LABSETUP_H
 
@@ -11,12 +11,12 @@
 
 namespace nanobragg {
 
-/// What nb-try and nb-explore have in common on the command line.
+/// The command line that nb-try and nb-explore share.
 struct LabWords {
   std::string target = "native";
   std::string gradient;           ///< parameters; empty: the usual ones, "none"
   double rtol = 0, atolOfMax = 0; ///< 0: by the precision
-  double checkSamples = 2e6;      ///< what the interpreter is asked to compute
+  double checkSamples = 2e6;      ///< samples that the interpreter is asked to compute
   double mostSeconds = 120;
   std::string program;                 ///< an .mlir file
   std::vector<std::string> experiment; ///< flags of nb-sim; empty with a program: a small one
@@ -34,8 +34,8 @@ struct LabSetup {
   bool subjectFromFile;
   std::unique_ptr<mlir::nb::Subject> subject; ///< restricted to words.checkSamples
   mlir::nb::TrialOptions options;
-  /// Prints what there is to know of the experiment. Of a program from a file that is what reading
-  /// the flags says: choices and averages of nb-sim's own program play no part in it.
+  /// Prints the notes on the experiment. For a program from a file these are the notes on the
+  /// flags: choices and averages of nb-sim's own program play no part in it.
   void tell() const;
 
   std::string kept; ///< the pipeline of nb-try --tune that nb-sim would take; empty: its own

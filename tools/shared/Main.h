@@ -12,7 +12,7 @@ enum ExitStatus {
   Success = 0,
   Failure = 1,
   UsageFailure = 2,
-  Different = 3 ///< what was compared
+  Different = 3 ///< the compared things differ
 };
 
 /// Writes to standard output. Success, or Failure when it cannot be written.

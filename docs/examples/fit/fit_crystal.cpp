@@ -34,7 +34,7 @@ const std::vector<std::string> experiment{
     "-pixel",  "0.3",       "-mosaic", "0.6",         "-mosaic_dom", "8",          "-osc",
     "3",       "-phisteps", "6",       "-oversample", "1",           "-fluence",   "1e29"};
 
-/// What is fitted, in the order in which derivative images come. The solver sees angstroms and
+/// The fitted parameters, in the order of the derivative images. The solver sees angstroms and
 /// degrees.
 struct Parameter {
   const char *name, *unitName;
@@ -58,7 +58,7 @@ void apply(Simulator &simulator, const double *numbers) {
 
 struct Data {
   std::vector<double> counts;
-  /// That of the counts, with a floor for pixels that counted nothing.
+  /// Standard deviation of the counts, with a floor for pixels that counted nothing.
   double sigma(std::size_t pixel) const { return std::sqrt(std::max(counts[pixel], 1.0)); }
 };
 

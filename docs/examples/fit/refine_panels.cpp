@@ -6,7 +6,7 @@
 //
 // The deltas need not end where the data were made: missetting and detector angles, distance and
 // cell, detector_rotz and two-theta (which turn about one axis) nearly or wholly stand in for one
-// another. What has to be reached is the chi-square that the true numbers have.
+// another. The fit has to reach the chi-square that the true numbers have.
 //
 //   refine_panels [seed]
 #include "Adam.h"

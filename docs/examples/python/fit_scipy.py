@@ -9,7 +9,7 @@ flags = ("-cell 70 80 90 90 90 90 -misset 10 20 30 -default_F 100 -N 8 -lambda 1
          "-fluence 1e24 -oversample 1")
 truth = nb.Simulator.from_flags(flags)
 rng = np.random.default_rng(1)
-data = rng.poisson(truth.image() * 1e5) / 1e5  # what a detector would count
+data = rng.poisson(truth.image() * 1e5) / 1e5  # counts of a detector
 sigma = np.sqrt(np.maximum(data, 1e-5) / 1e5)
 
 start = truth.copy()

@@ -11,7 +11,7 @@
 using namespace llvm;
 using namespace mlir::nb;
 
-/// What the program printed, standard error included.
+/// The output of the program, standard error included.
 static Expected<std::string> run(ArrayRef<StringRef> command) {
   auto output = TemporaryFile::create("txt");
   if (!output)

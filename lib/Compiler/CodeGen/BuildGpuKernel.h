@@ -10,8 +10,8 @@ namespace mlir::nb {
 using StartCompilation = llvm::function_ref<llvm::Expected<std::unique_ptr<Compilation>>(
     const CompileOptions &, Compilation::ModuleContext)>;
 
-/// What a kernel file of this kind calls the function that returns its descriptor. Error for a
-/// kind that there is not.
+/// The name of the function that returns the descriptor in a kernel file of this kind. Error for an
+/// unknown kind.
 llvm::Expected<std::string> getterOf(const CompileOptions &options, llvm::StringRef kind);
 
 /// A kernel file for the chips in options.target, or the cubin of the one that there is. The host's

@@ -136,7 +136,7 @@ bool hasEstimates(TargetMachine &machine) {
   return machine.getTargetTriple().isX86() && hasFeature(machine, "avx512f");
 }
 
-/// What a run does once takes microseconds, and half of the compiler's time to make it faster.
+/// Code that a run executes once takes microseconds, but half of the compiler's time to optimize.
 static bool isDoneOnce(const llvm::Function &function) {
   return function.getName().ends_with(names::prepare);
 }

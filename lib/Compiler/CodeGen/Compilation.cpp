@@ -60,8 +60,8 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Progr
   return result;
 }
 
-/// What the pipelines leave of a program that spreads light is another image: who gives them one
-/// has to know.
+/// The pipelines leave a program that spreads light computing another image, so that callers have
+/// to ask for that themselves.
 static llvm::Error refuseSpread(ModuleOp program, const CompileOptions &options) {
   if (options.engine != nanobragg::Engine::Fused || !options.passes.pipeline.empty())
     return llvm::Error::success();
@@ -202,7 +202,7 @@ Expected<Pipeline> Compilation::opening() const {
   }
   Pipeline passes = pipeline();
   if (options.engine == nanobragg::Engine::Fused) {
-    // What has been lowered goes on from where it is.
+    // A program that has been lowered continues from its stage.
     if (!ownContext)
       if (auto progress = progressOf(*program); !progress || *progress != Progress::Program) {
         llvm::consumeError(progress.takeError()); // whoever needs a kernel will say it
@@ -264,7 +264,7 @@ Expected<std::string> Compilation::pipelineText() {
   if (!options.fixed.empty())
     stages::fixCounts(all, options.fixed);
   all.append(passes->copy());
-  // What is missing behind passes of the user's shows in the program that they leave.
+  // If the user's passes leave a stage out, the program that they leave shows it.
   if (llvm::Error error = run(std::move(*passes)))
     return error;
   auto rest = remaining();

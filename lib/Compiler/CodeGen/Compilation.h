@@ -69,7 +69,7 @@ public:
     return emitAssembly(*module, *machine, tileFunction(), loop);
   }
 
-  /// What lower() does with the names of values; of a processor's kernel.
+  /// Where lower() puts the names of values in a processor's kernel.
   enum class Names { Drop, InLLVM, InAssembly } names = Names::Drop;
   /// With Names::InAssembly: those that its .loc lines number, from 1 on.
   std::vector<std::string> namesOfLines;

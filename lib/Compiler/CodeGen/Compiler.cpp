@@ -102,7 +102,7 @@ struct JitKernel::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::string variant;
   size_t codeBytes = 0;
-  KernelDescription description; ///< what the descriptor points to
+  KernelDescription description; ///< the storage that the descriptor points to
   std::vector<nb_kernel_parameter> parameters;
   std::vector<nb_kernel_output> outputs;
   nb_kernel_descriptor descriptor{};

@@ -92,7 +92,7 @@ static std::string unitOf(StringRef name, nb_output_kind kind) {
 }
 
 namespace {
-/// What a kernel is described by.
+/// The name, arguments and results that describe a kernel.
 struct Signature {
   std::string name;
   FunctionType type;

@@ -31,7 +31,7 @@ struct DeviceCode {
   llvm::SmallVector<char, 0> bytes;
 };
 
-/// What one version of a kernel says about itself.
+/// The description of one version of a kernel.
 struct KernelDescription {
   std::string function = "image"; ///< whose entry points the module has
   std::string variant, target, features, precision;

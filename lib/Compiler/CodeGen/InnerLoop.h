@@ -1,4 +1,4 @@
-// What a kernel spends its time in.
+// The loop in which a kernel spends its time.
 #ifndef NB_COMPILER_INNERLOOP_H
 #define NB_COMPILER_INNERLOOP_H
 
@@ -25,7 +25,7 @@ struct InnerLoop {
   unsigned vector = 0, scalar = 0;    ///< those with a vector register, and the others
   unsigned multiplyAdds = 0;          ///< among those with a vector register
   unsigned loads = 0, stores = 0;
-  unsigned reloads = 0, spills = 0;          ///< those of them from and to spilled registers
+  unsigned reloads = 0, spills = 0;          ///< loads and stores that spill registers
   unsigned loadedBytes = 0, storedBytes = 0; ///< by loads and stores, each time around
   unsigned vectorRegisters = 0, generalRegisters = 0;
 

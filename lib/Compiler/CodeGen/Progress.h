@@ -10,7 +10,7 @@
 
 namespace mlir::nb {
 
-/// What is there already.
+/// How far a program has been lowered.
 enum class Progress {
   Program,     ///< an nb program
   Lanes,       ///< its image computes several pixels at once

@@ -1,4 +1,4 @@
-// What a kernel gets wrong.
+// The first value that a kernel gets wrong.
 #ifndef NB_COMPILER_FIRSTKERNELDIFFERENCE_H
 #define NB_COMPILER_FIRSTKERNELDIFFERENCE_H
 

@@ -75,7 +75,7 @@ std::vector<std::vector<double>> LabRun::results() const {
 }
 
 namespace {
-/// What is counted: not the runtime's search for light, nor rows that are not rendered.
+/// The part of a run that is counted: not the runtime's search for light, nor rows not rendered.
 struct Counted {
   const nb_kernel_descriptor *kernel;
   nanobragg::StepCounter *counter;

@@ -7,8 +7,8 @@
 
 namespace mlir::nb {
 
-/// A kernel with memory for its results. Of a kernel that leaves samples out, the runtime looks for
-/// those with light, as in every run.
+/// A kernel with memory for its results. Where a kernel leaves samples out, the runtime looks for
+/// samples with light, as in every run.
 class LabRun {
 public:
   /// Both have to outlive it.

@@ -109,7 +109,7 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
   Pipeline begin;
   std::string before = begin.text();
   for (size_t i = 0; i <= all.steps.size(); ++i) {
-    // What is missing to a kernel is the compiler's own, and taken to be right.
+    // A stage that the kernel lacks is the compiler's own, and taken to be right.
     TrialResult result = tryPipeline(subject, expectation, "", begin.text(), quick);
     const auto &judged = fault == Fault::Gradient ? result.gradient : result.image;
     const bool wrong = result.compiles() && judged && !judged->same;

@@ -160,7 +160,7 @@ static std::vector<NamedInstruction> nameLoop(StringRef assembly, const InnerLoo
   return instructions;
 }
 
-/// What llvm-mca says of the loop, where there is one.
+/// The report of llvm-mca about the loop, where there is one.
 static std::string portsOf(const InnerLoop &loop, const Target &target) {
   auto program = llvm::sys::findProgramByName("llvm-mca-22");
   if (!program)
@@ -249,7 +249,7 @@ Expected<Recording> nb::record(Subject &subject, const Expectation &expectation,
   auto compilation = Compilation::start(subject.get(), options.compile);
   if (!compilation)
     return compilation.takeError();
-  // What is lowered goes on from where it is.
+  // A lowered program continues from its stage.
   Pipeline whole = subject.isLowered() ? Pipeline() : (*compilation)->pipeline();
   if (!pipeline.empty()) {
     auto own = parsePipeline(pipeline);

@@ -40,7 +40,7 @@ struct Recording {
   std::vector<NamedInstruction> loop;
   std::optional<InnerLoop> statistics;
   std::string ports; ///< llvm-mca's table, or why there is none
-  TrialResult whole; ///< what the whole pipeline gives
+  TrialResult whole; ///< the result of the whole pipeline
   RenderedImage image;
   int64_t lanes = 1;       ///< pixels computed at once
   size_t bytesWritten = 0; ///< the image

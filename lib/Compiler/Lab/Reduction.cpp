@@ -81,7 +81,7 @@ static std::vector<Change> changesOf(ModuleOp program) {
     if (canBeConstant(type) && !op->hasTrait<OpTrait::ConstantLike>())
       constants.push_back({Change::Constant, i, 0});
   }
-  // What makes most of a difference first.
+  // The changes that remove most come first.
   std::vector<Change> all = std::move(erasures);
   for (auto *more : {&counts, &constants, &operands})
     all.insert(all.end(), more->begin(), more->end());

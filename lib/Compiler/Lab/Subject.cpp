@@ -82,7 +82,7 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
     throw std::runtime_error("'" + file + "': " + llvm::toString(found.takeError()));
   subject->program = isolate(*found);
   leavePointSpread(*subject->program);
-  // What differentiation looks for.
+  // The function that differentiation looks for.
   for (auto function : subject->program->getOps<func::FuncOp>())
     if (function.getName() == found->getName())
       function.setName("image");

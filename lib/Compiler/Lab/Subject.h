@@ -1,4 +1,4 @@
-// What experimenters' tools try pipelines on.
+// The program that the laboratory's tools try pipelines on.
 #ifndef NB_LAB_SUBJECT_H
 #define NB_LAB_SUBJECT_H
 
@@ -28,15 +28,15 @@ public:
                                          const std::string &plugins);
 
   ModuleOp get() const { return *program; }
-  /// What makes the image: of the program, or of the experiment's where that is lowered.
+  /// The function that makes the image; for a lowered program, the experiment's.
   func::FuncOp function() const { return function(meaning ? *meaning : *program); }
-  /// A program from a file that is past images and sums. What it should compute is then what the
-  /// program of the experiment does.
+  /// Is this a program from a file that is past images and sums? Then the experiment's program
+  /// says which results are right.
   bool isLowered() const { return bool(meaning); }
   func::FuncOp function(ModuleOp of) const;
   const std::string &source() const { return from; }
 
-  /// The values of these arguments. Those of derivatives: cotangents are 1, tangents are 1 too.
+  /// The values of these arguments. Cotangents and tangents of derivatives are 1.
   /// Throws std::runtime_error naming one for which there is none.
   RunArguments arguments(ArrayRef<std::string> names);
   RunArguments arguments(func::FuncOp function);
@@ -60,10 +60,10 @@ public:
   const Part &part() const { return rendered; }
   /// The share of all pixels that are rendered.
   double share() const;
-  /// What restrictTo chooses is around this pixel. At first: the middle.
+  /// Centres the pixels that restrictTo chooses on this one. The default is the middle.
   void lookAt(int64_t slow, int64_t fast) { centre = {slow, fast}; }
 
-  /// Those of the function's scalar arguments that gradients are usually asked by, at most `most`.
+  /// The function's scalar arguments that gradients are usually asked by, at most `most`.
   std::vector<std::string> usualParameters(size_t most);
 
   MLIRContext context;

@@ -12,7 +12,7 @@
 
 namespace mlir::nb {
 
-/// What all pipelines of a comparison share.
+/// The options that all pipelines of a comparison share.
 struct TrialOptions {
   CompileOptions compile; ///< target, precision, plugins and patterns
   EngineTolerance tolerance;
@@ -21,11 +21,11 @@ struct TrialOptions {
   double mostSeconds = 120; ///< for one pipeline
 };
 
-/// What the interpreter makes of the program as it was written.
+/// The interpreter's results for the program as it was written.
 struct Expectation {
   RenderedImage image;
   std::vector<std::vector<double>> gradient; ///< one entry for each of TrialOptions::gradientBy
-  /// What each of them may be off by, since its terms are rounded.
+  /// The error that each gradient may have because its terms are rounded.
   std::vector<double> gradientRounding;
   std::string noGradient; ///< why there is none, if there was to be one
 };
@@ -51,7 +51,7 @@ struct TrialResult {
   std::string gradientFailure;
   std::optional<double> instructionsPerSample; ///< mean over some rows in the middle of the image
   std::optional<double> nsPerSample;
-  std::optional<Ratio> change;         ///< of time, against the first of these; of fewestRounds on
+  std::optional<Ratio> change;         ///< in time, against the first; from fewestRounds on
   bool sameCode = false;               ///< as that one has, which is no change then
   std::optional<double> shareComputed; ///< share of samples that a kernel computes which leaves out
                                        ///< those without light
@@ -75,14 +75,14 @@ llvm::Expected<Expectation> expect(Subject &subject, const TrialOptions &options
 TrialResult tryPipeline(Subject &subject, const Expectation &expectation, const std::string &name,
                         const std::string &pipeline, const TrialOptions &options);
 
-/// What is looked at is where the image is brightest, where kernels leave out what has no light:
+/// Looks at the brightest part of the image. Kernels leave out samples without light, so that
 /// elsewhere there may be none to compare.
 void lookWhereLightIs(Subject &subject, const TrialOptions &options);
 
 /// Times those that have an image in turn, forwards and backwards, each `repeat` times with one
-/// thread, and sets the least nsPerSample of each and its change against the first. What makes the
-/// same code as the first is not timed. Samples are those of the pixels, whether they are computed
-/// or left out. Of as many rows as it takes to run for a twentieth of a second.
+/// thread, and sets the least nsPerSample of each and its change against the first. Results of the
+/// same code as the first are not timed. Samples are counted per pixel, whether they are computed
+/// or left out, over as many rows as it takes to run for a twentieth of a second.
 void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const TrialOptions &options,
                 unsigned repeat);
 
@@ -90,7 +90,7 @@ void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const Trial
 Deviation deviationOf(const RenderedImage &image, const RenderedImage &reference,
                       const EngineTolerance &tolerance);
 
-/// What is looked for.
+/// The fault that is looked for.
 enum class Fault {
   Image,    ///< the image is wrong
   Gradient, ///< the image is right, and the gradient is wrong
@@ -100,7 +100,7 @@ enum class Fault {
 /// The first pass after which there is the fault.
 struct GuiltyPass {
   size_t number = 0; ///< among the pipeline's passes, from 1 on; 0: ahead of them
-  std::string name;  ///< of what is ahead, --patterns as a pass; empty: all of the user's
+  std::string name;  ///< its name, --patterns as a pass; empty: all of the user's passes
   std::optional<NamedDifference>
       value; ///< where the interpreter can run the program before and after
 };

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace mlir::nb;
 using llvm::Expected;
 
-/// Does the pass leave a program of images and sums? That is what there is to choose. Those of
-/// MLIR's own are not: they simplify.
+/// Does the pass leave a program of images and sums? Only such passes are chosen from; MLIR's own
+/// simplify.
 static bool isOfPrograms(StringRef pass) {
   const std::optional<Stage> stage = stageOf(pass);
   return pass.starts_with("nb-") && stage && leavesImages(*stage);
@@ -35,7 +35,7 @@ static void changeOptions(const Pipeline &pipeline, std::vector<Candidate> &cand
   static llvm::Regex option("([a-z-]+)=([0-9]+|true|false)([ }])");
   for (size_t i = 0; i != pipeline.steps.size(); ++i) {
     const std::string text = pipeline.steps[i].text(), name = pipeline.steps[i].name();
-    // Those of MLIR say how often canonicalization is tried, and the like.
+    // MLIR's options say how often canonicalization is tried, and the like.
     if (!isOfPrograms(name) && !StringRef(name).starts_with("convert-nb"))
       continue;
     StringRef rest = text;

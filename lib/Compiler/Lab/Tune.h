@@ -30,7 +30,7 @@ struct Tuning {
 /// switches among the options of its passes (doubled, halved, turned), passes left out, neighbours
 /// exchanged. Keeps what is right and, measured twice, faster by more than `least` in the median
 /// and by anything in all of its interval, and begins anew until nothing is. Kernels are timed in
-/// turn with the best so far. What is no gain at the end is given up.
+/// turn with the best so far. A change that is no gain at the end is given up.
 llvm::Expected<Tuning> tune(Subject &subject, const Expectation &expectation,
                             const TrialOptions &options, unsigned repeat, double least,
                             const std::function<void(const TuningStep &)> &progress);

@@ -1,4 +1,4 @@
-// What a compilation needs loaded.
+// The dialects and interfaces that a compilation needs loaded.
 #ifndef NB_COMPILER_DIALECTS_H
 #define NB_COMPILER_DIALECTS_H
 

@@ -43,7 +43,7 @@ llvm::Expected<Pipeline> nb::parsePipeline(StringRef text) {
   if (textDepth(text) > deepestText)
     return llvm::createStringError("the pipeline is nested more than " +
                                    std::to_string(deepestText) + " times");
-  // The registry's own parser knows the language, and writes out what named pipelines are made of.
+  // The registry's own parser reads the language, and writes out what named pipelines are made of.
   std::string message;
   llvm::raw_string_ostream stream(message);
   auto parsed = parsePassPipeline(text, stream);

@@ -55,7 +55,7 @@ constexpr bool leavesImages(Stage stage) { return stage < Stage::Loops; }
 
 /// The first stage of the compiler's pipelines that runs the pass of this name; nothing: none does.
 std::optional<Stage> stageOf(llvm::StringRef pass);
-/// Of the passes that the compiler's pipelines run, the one whose name is most like this.
+/// The pass of the compiler's pipelines whose name is most like this.
 std::string closestPass(llvm::StringRef name);
 
 /// One pass, what it runs on, and the stage that it belongs to.
@@ -82,7 +82,7 @@ public:
   Pipeline(Pipeline &&) = default;
   Pipeline &operator=(Pipeline &&) = default;
 
-  /// What is added from now on belongs to this stage.
+  /// Passes added from now on belong to this stage.
   Pipeline &stage(Stage which) {
     current = which;
     return *this;
@@ -132,7 +132,7 @@ llvm::Expected<Pipeline> parsePipeline(llvm::StringRef text);
 /// A pipeline's text without the "builtin.module(" around it.
 llvm::StringRef insideModule(llvm::StringRef text);
 
-/// What went wrong in a sentence: where, and what.
+/// The message of a diagnostic in one sentence, with its place.
 std::string sentenceOf(Diagnostic &diagnostic);
 
 /// Runs all passes; the error is the first that one reported. With `dump`, the program is verified

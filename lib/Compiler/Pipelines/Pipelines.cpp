@@ -148,7 +148,7 @@ std::string nb::closestPass(StringRef name) {
   std::vector<std::string_view> names;
   for (StringRef pass : knownPasses().keys())
     names.push_back(pass);
-  std::ranges::sort(names); // of several that are as near, the same one in each run
+  std::ranges::sort(names); // the same choice among equally near names in each run
   return std::string(nanobragg::closestWord(name, names));
 }
 

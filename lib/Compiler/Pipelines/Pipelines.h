@@ -26,7 +26,7 @@ public:
 
 namespace mlir::nb {
 
-/// What all pipelines are asked; the command line and the compiler library share the structures.
+/// The options of all pipelines; the command line and the compiler library share the structures.
 template <typename Options>
 struct CommonOptions : PassPipelineOptions<Options> {
   template <typename T>
@@ -64,7 +64,7 @@ struct CpuPipelineOptions : KernelOptions<CpuPipelineOptions> {
 
 /// Options of --nb-gpu-pipeline.
 struct GpuPipelineOptions : KernelOptions<GpuPipelineOptions> {
-  /// What becomes of the launch that renders a tile.
+  /// The form of the launch that renders a tile.
   enum class Part { Device, Loops, Host };
   Option<Part> part{
       *this, "part", llvm::cl::desc("which part of a GPU's kernel"), llvm::cl::init(Part::Device),

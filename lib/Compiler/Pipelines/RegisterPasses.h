@@ -11,8 +11,8 @@ namespace mlir::nb {
 void registerPassesOnce();
 
 /// Loads shared objects with passes or dialects, named with commas between, as mlir-opt's
-/// --load-pass-plugin and --load-dialect-plugin do. Dialects go to the registry. What they need of
-/// the nb dialect they find in this process.
+/// --load-pass-plugin and --load-dialect-plugin do. Dialects go to the registry. The symbols of the
+/// nb dialect that they need are in this process.
 llvm::Error loadPlugins(llvm::StringRef files, DialectRegistry &registry);
 
 } // namespace mlir::nb

@@ -1,4 +1,4 @@
-// What passes say of what they did.
+// The remarks of passes about their work.
 #ifndef NB_COMPILER_REMARKS_H
 #define NB_COMPILER_REMARKS_H
 

@@ -117,7 +117,7 @@ void stages::lowerGrid(Pipeline &p) { p.stage(Stage::Grid).add(createGPUToLoops(
 
 void stages::keepHost(Pipeline &p) { p.stage(Stage::Host).add(createEraseLaunches()); }
 
-/// What passes of MLIR's make of loops and memory.
+/// The passes of MLIR that lower loops and memory.
 static void addUpstreamLowerings(Pipeline &p) {
   p.add(memref::createExpandStridedMetadataPass());
   p.add(createLowerAffinePass());

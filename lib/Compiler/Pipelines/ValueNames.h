@@ -13,8 +13,8 @@
 
 namespace mlir::nb {
 
-/// Parses and verifies a program, text or bytecode; its values have their names in the text. What
-/// is wrong goes to `sources`' handler or the context's. Null after a diagnostic.
+/// Parses and verifies a program, text or bytecode; its values have their names in the text. Errors
+/// go to the handler of `sources` or of the context. Null after a diagnostic.
 OwningOpRef<ModuleOp> parseNamed(std::unique_ptr<llvm::MemoryBuffer> file, MLIRContext &context);
 
 /// The same for what somebody else has parsed from `text`: names the values of `top` that have the

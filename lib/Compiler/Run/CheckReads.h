@@ -1,4 +1,4 @@
-// What a compiled program would read outside of its arguments.
+// A check that a compiled program reads nothing outside of its arguments.
 #ifndef NB_COMPILER_CHECKREADS_H
 #define NB_COMPILER_CHECKREADS_H
 

@@ -19,8 +19,8 @@ public:
   /// The experiment has to outlive it.
   explicit ExperimentValues(const nanobragg::Experiment &experiment) : experiment(experiment) {}
 
-  /// What a kernel takes for the parameter of this name; null: the experiment has none. It lives as
-  /// long as this.
+  /// The kernel's argument for the parameter of this name; null: the experiment has none. It lives
+  /// as long as this object.
   const void *find(const std::string &name);
 
 private:

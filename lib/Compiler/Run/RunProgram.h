@@ -36,8 +36,8 @@ llvm::Expected<std::array<int64_t, 3>> imageShape(func::FuncOp function,
 /// A copy of the program with `function` and what it calls alone.
 OwningOpRef<ModuleOp> isolate(func::FuncOp function);
 
-/// The results of a function by its compiled kernel, which takes and returns what kernels can. What
-/// it would read outside of its arguments is refused as far as checkReads can tell.
+/// The results of a function by its compiled kernel, which takes and returns what kernels can. A
+/// read outside of its arguments is refused as far as checkReads can tell.
 llvm::Expected<std::vector<InterpreterResult>>
 runCompiled(func::FuncOp function, const RunArguments &arguments, const CompileOptions &options);
 

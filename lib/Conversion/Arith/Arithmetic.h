@@ -9,7 +9,7 @@ namespace mlir::nb {
 using Components =
     SmallVector<Value, 9>; ///< one for a scalar, 3 for a vec3, 9 for a mat3, row-major
 
-/// What kernels compute with: f64 or f32 scalars, or lanes of one type.
+/// Builds the arithmetic of kernels: f64 or f32 scalars, or lanes of one type.
 class Arithmetic : public ScalarBuilder {
 public:
   /// `estimates`: the target has AVX-512's estimates of 1 / x and 1 / sqrt(x), right to 2^-14.

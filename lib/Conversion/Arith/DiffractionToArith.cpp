@@ -13,7 +13,7 @@ static Value withinResolution(WithinResolutionOp op, ValueRange q, Arithmetic &a
   Value dmin = op.getDmin();
   Value stol = a.mul(a.sqrt(a.dot(q, q)), 0.5);
   Value zero = a.constant(dmin.getType(), 0);
-  // What is cut off, so that NaN is not and shows in the image.
+  // The samples that are cut off; NaN is not among them, and so shows in the image.
   Value hasCutoff = a.both(a.less(zero, dmin), a.less(zero, stol));
   Value beyond = a.less(a.div(a.constant(dmin.getType(), 0.5), stol), dmin);
   return a.negate(a.both(hasCutoff, beyond));

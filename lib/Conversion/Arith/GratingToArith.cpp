@@ -20,13 +20,13 @@ struct Order {
 /// x), here called numerators, so that the axes of a grating can be divided by all three sines at
 /// once. The sign that whole half turns of N x have is left to `parity`.
 ///
-/// What would cancel near a peak is computed there from
+/// Terms that would cancel near a peak are computed there from
 ///   s(x) = x p(x^2)                   p = sin(pi x) / x
 ///   s'(x) = pi cos(pi x) = p + x^2 d   d = (pi cos(pi x) - p) / x^2
 /// with polynomials p and d: below half a turn, N p(y^2) = p(x^2) g for y = N x and the function g
 /// itself, so that p drops out of what its derivatives are made of.
 ///
-/// For a result in f32 of a distance in f64 half turns are counted in f64: what they leave of N x,
+/// For a result in f32 of a distance in f64 half turns are counted in f64: the rest of N x,
 /// like x, is then rounded once, whatever N is.
 class Axis {
 public:

@@ -27,7 +27,7 @@ public:
   }
   GridParts grid(Value grid);
 
-  /// What has been computed of an op along with another one; null if nothing has.
+  /// A value of an op that was computed along with another one; null if there is none.
   Value computedBefore(Operation *op) const { return computed.lookup(op); }
   void setComputed(Operation *op, Value value) { computed[op] = value; }
 

@@ -50,8 +50,8 @@ GridParts LoweredValues::grid(Value grid) {
 }
 
 namespace {
-/// 1 / sqrt(x). Of a choice between 1 and x, the root of x itself is taken, which normalizing a
-/// vector takes, too.
+/// 1 / sqrt(x). Where x is a choice between 1 and a number, the root is taken of the number, as
+/// normalizing a vector does.
 Value reciprocalSqrt(Value x, Arithmetic &a) {
   auto choice = x.getDefiningOp<arith::SelectOp>();
   if (!choice || !isa<VectorType>(x.getType()) ||
@@ -214,7 +214,7 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
   }
 
 private:
-  /// Those of the nb dialect, and the others; none where no remarks are asked for.
+  /// The numbers of ops of the nb dialect and of others; none where no remarks are asked for.
   std::pair<int64_t, int64_t> countOps() {
     std::pair<int64_t, int64_t> counts;
     if (getContext().getRemarkEngine())

@@ -109,7 +109,7 @@ Components transposed(Value memory, int64_t begin, VectorType lanes, Arithmetic 
 }
 
 /// sumRows for every lane in turn: sixteen loads of four neighbours are far cheaper than sixty-four
-/// gathers. What differs from lane to lane goes through memory, where a scalar of any lane is one
+/// gathers. Values that differ by lane go through memory, where a scalar of any lane is one
 /// load away; taking lanes out of registers costs several shuffles each. Returns four lanes-wide
 /// vectors, one for each node along l, for each pair of orders.
 SmallVector<Components> sumRowsOfLanes(const RowSums &sums, const Neighbourhood &at,

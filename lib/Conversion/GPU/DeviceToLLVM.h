@@ -1,4 +1,4 @@
-// What is not about threads in a GPU's kernel, to the LLVM dialect.
+// Lowers the ops of a GPU's kernel that are not about threads to the LLVM dialect.
 #ifndef NB_CONVERSION_DEVICETOLLVM_H
 #define NB_CONVERSION_DEVICETOLLVM_H
 

@@ -71,8 +71,8 @@ struct DivisionLowering : ConvertOpToLLVMPattern<arith::DivFOp> {
   }
 };
 
-/// x times the reciprocal of its root, made better twice. What is 0, infinite or no number is its
-/// own root.
+/// x times the reciprocal of its root, made better twice. Zero, infinity and NaN are their own
+/// roots.
 struct RootLowering : ConvertOpToLLVMPattern<math::SqrtOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 

@@ -14,7 +14,7 @@ inline int64_t warpOf(gpu::LaunchOp launch) {
   auto warp = launch->getAttrOfType<IntegerAttr>(names::warp);
   return warp ? warp.getInt() : nanobragg::usualWarp;
 }
-/// What CUDA allows.
+/// The limit of CUDA.
 inline constexpr int64_t mostThreadsOfBlock = 1024;
 /// Where the host runs a grid as loops: more than one, so that whatever depends on the block shows.
 inline constexpr int64_t blocksOnHost = 2;

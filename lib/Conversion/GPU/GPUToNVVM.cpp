@@ -23,7 +23,7 @@ static void relaxAdditions(gpu::GPUModuleOp module) {
   module.walk([](LLVM::AtomicRMWOp add) { add.setOrdering(LLVM::AtomicOrdering::monotonic); });
 }
 
-/// What any chip can hold.
+/// The number of blocks that any chip can hold.
 constexpr int64_t mostBlocks = 32;
 
 namespace {

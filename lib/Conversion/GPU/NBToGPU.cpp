@@ -247,7 +247,7 @@ void Launcher::replaceByWarp(scf::ForOp loop, Value fast, Value lane) {
   });
 }
 
-/// What NAME_accumulator_size says, computed here.
+/// The result of NAME_accumulator_size, computed here.
 Value Launcher::accumulatorBytes(OpBuilder &b, Value arguments) {
   IRMapping mapping;
   mapping.map(sizeFunction.getArgument(0), arguments);
@@ -319,7 +319,7 @@ void Launcher::emitBody(gpu::LaunchOp launch) {
   OpBuilder b = OpBuilder::atBlockBegin(&launch.getBody().front());
   IRMapping mapping;
   // The kernel loads and computes by itself what the loops need, so that it captures nothing but
-  // pointers. What that leaves without use, outside and inside, is for the canonicalizer.
+  // pointers. Values that this leaves without use, outside and inside, are for the canonicalizer.
   // Named in this order, used or not, so that all kernels have the same parameters.
   for (BlockArgument argument : function.getArguments().take_front(layout::argumentsOnDevice))
     mapping.map(argument, LLVM::GEPOp::create(b, loc, argument.getType(), b.getI8Type(), argument,

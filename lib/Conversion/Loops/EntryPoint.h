@@ -25,7 +25,7 @@ struct EntryPoint {
   Value index(int64_t value);
   /// How memory holds it: an index is an i64 there.
   static Type storedType(Type type);
-  Value toIndex(Value i64); ///< of a number or a vector
+  Value toIndex(Value i64); ///< takes a number or a vector
   Value fromIndex(Value index);
 
   OpBuilder &b;

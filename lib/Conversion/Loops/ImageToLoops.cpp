@@ -294,7 +294,7 @@ Value ImageLowering::maskAt() {
   return inside ? Value(arith::AndIOp::create(b, loc, wanted, inside)) : wanted;
 }
 
-/// One vector of a row after the other, as they are in the lanes. What is not inside is 0.
+/// One vector of a row after the other, as they are in the lanes. Pixels outside are 0.
 Value ImageLowering::loadPixels(Location loc, Value buffer, Type type) {
   if (!hasLanes())
     return memref::LoadOp::create(b, loc, buffer, positions.front());

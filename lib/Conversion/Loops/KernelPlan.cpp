@@ -102,7 +102,7 @@ static bool isKept(Type type) {
   return isa<FloatType, IntegerType, IndexType>(type);
 }
 
-/// What prepare leaves in the workspace for the nest and for what comes after it.
+/// Finds the values that prepare leaves in the workspace for the nest and for the code after it.
 LogicalResult KernelPlan::findSaved() {
   Operation *terminator = nest->getBlock()->getTerminator();
   SmallVector<Value> used;

@@ -1,4 +1,4 @@
-// What of a function goes into which entry point of its kernel.
+// The plan that distributes the ops of a function over the entry points of its kernel.
 #ifndef NB_CONVERSION_KERNELPLAN_H
 #define NB_CONVERSION_KERNELPLAN_H
 
@@ -27,7 +27,7 @@ struct KernelPlan {
   SmallVector<memref::AllocOp> results; ///< the memory of each result of the function
   llvm::SetVector<Operation *> images;  ///< those that are images
   SmallVector<memref::AllocOp> accumulators, scratch;
-  SmallVector<memref::AllocOp> litLists;   ///< what nb_lit fills
+  SmallVector<memref::AllocOp> litLists;   ///< lists that nb_lit fills
   ReachOp reach;                           ///< null: all samples are computed
   SmallVector<memref::AllocOp> tables;     ///< in the workspace
   llvm::SetVector<Value> saved;            ///< numbers in the workspace, for nest and finish

@@ -229,7 +229,7 @@ LogicalResult lowerArgumentLookup(LookupOp op) {
   return success();
 }
 
-/// What a kernel returns is memory: that of its images and tables, or a few numbers stored at its
+/// A kernel returns memory: that of its images and tables, or a few numbers stored at its
 /// end.
 void returnBuffers(FunctionOpInterface function) {
   for (Block &block : function.getFunctionBody()) {
@@ -248,7 +248,7 @@ void returnBuffers(FunctionOpInterface function) {
   }
 }
 
-/// What nb-fuse-response could not write into an image has no loops of its own yet.
+/// A stage that nb-fuse-response could not write into an image has no loops of its own yet.
 LogicalResult refuseResponse(FunctionOpInterface function) {
   WalkResult result = function.walk([](PointwiseResponse stage) {
     stage.emitError("a stage outside of an image cannot be converted: nb-fuse-response writes it "
@@ -301,7 +301,7 @@ LogicalResult lowerFunction(FunctionOpInterface function, int64_t warp) {
     if (failed(lowered))
       return failure();
   }
-  // What scattered into memory is done.
+  // Ops that scattered into memory are done.
   function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     bool ofMemory = op->getNumResults() == 1 && isMemory(op->getResult(0).getType());
     if (isa<ScatterOp, ScatterFactorOp, AddOp>(op) && ofMemory && op->use_empty())

@@ -410,7 +410,7 @@ struct OutlineKernelPass : nb::impl::OutlineKernelBase<OutlineKernelPass> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isDeclaration())
         continue;
-      // That of an entry point, which stays.
+      // An entry point's loops stay.
       bool outlined =
           llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<LLVM::LLVMPointerType>);
       if (outlined || !KernelPlan::hasNest(function)) {

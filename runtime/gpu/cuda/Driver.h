@@ -1,7 +1,7 @@
 // The CUDA driver, opened when it is asked for.
 //
 // libcuda.so.1 belongs to the driver of the GPU and is on no other machine, so nothing links it.
-// What is declared here is the part of its C interface that is called. AMD's HIP has the same
+// The declarations here are the part of its C interface that is called. AMD's HIP has the same
 // functions under other names, so that runtime/gpu/hip fills the same table.
 #ifndef NANOBRAGG_RUNTIME_CUDA_DRIVER_H
 #define NANOBRAGG_RUNTIME_CUDA_DRIVER_H
@@ -82,13 +82,13 @@ enum StreamFlags : unsigned { NonBlocking = 1 };
 
 struct Driver;
 
-/// What CUDA and HIP differ in.
+/// The differences between CUDA and HIP.
 struct Make {
   const char *name;                             ///< "CUDA"
-  const char *device;                           ///< what --device calls its GPUs: "cuda"
-  int dlpack;                                   ///< what DLPack calls them
+  const char *device;                           ///< the name of its GPUs for --device: "cuda"
+  int dlpack;                                   ///< their type in DLPack
   const char *hiddenBy;                         ///< the variable that may hide them
-  const char *remedy;                           ///< what to do where there is none
+  const char *remedy;                           ///< a hint for machines that have none
   DeviceAttribute multiprocessorCount;          ///< its number
   std::string (*chip)(const Driver &, Ordinal); ///< "sm_90"
   /// Does a GPU of this chip run the code? It may need the driver's compiler.
@@ -101,7 +101,7 @@ struct Driver {
 #define NB_MEMBER(name, symbol, parameters) Result(*name) parameters = nullptr;
   NB_CUDA_FUNCTIONS(NB_MEMBER)
 #undef NB_MEMBER
-  int version = 0; ///< what driverVersion says
+  int version = 0; ///< the result of driverVersion
   const Make *make = nullptr;
 
   /// The driver of this machine, initialized once per process. Throws NoGpu.

@@ -1,7 +1,7 @@
 // AMD's HIP, opened when it is asked for.
 //
-// libamdhip64.so belongs to ROCm and is on no other machine, so nothing links it. What is declared
-// here is the part of its C interface that is called, by the names of CUDA's table, which most of
+// libamdhip64.so belongs to ROCm and is on no other machine, so nothing links it. The declarations
+// here are the part of its C interface that is called, by the names of CUDA's table, which most of
 // it fills: runtime/gpu/cuda drives a GPU by either.
 #ifndef NANOBRAGG_RUNTIME_HIP_DRIVER_H
 #define NANOBRAGG_RUNTIME_HIP_DRIVER_H
@@ -52,7 +52,7 @@ inline constexpr auto multiprocessorCount = DeviceAttribute(63);
      unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters,     \
      void **extra))
 
-/// What has no place in that table: HIP has a current device in place of a stack of contexts.
+/// HIP's functions without a place in that table: it has a current device, no stack of contexts.
 #define NB_HIP_OWN_FUNCTIONS(X)                                                                    \
   X(const char *, errorName, hipGetErrorName, (Result result))                                     \
   X(Result, setDevice, hipSetDevice, (int number))                                                 \

@@ -106,7 +106,7 @@ void Device::free(Address address) const noexcept {
 
 gpu::MemoryInfo Device::memory() const {
   const auto total = std::size_t(api.ask<std::uint64_t>(device, globalMemorySize));
-  return {total, total}; // what is free OpenCL does not say
+  return {total, total}; // OpenCL does not tell the free memory
 }
 
 std::shared_ptr<const gpu::Module> Device::load(KernelHandle kernel) {

@@ -1,7 +1,7 @@
 // OpenCL, opened when it is asked for.
 //
-// libOpenCL.so.1 is a loader that opens the runtimes of all vendors, so nothing links it. What is
-// declared here is the part of its C interface that is called, of OpenCL 2.1 and newer.
+// libOpenCL.so.1 is a loader that opens the runtimes of all vendors, so nothing links it. The
+// declarations are the part of its C interface that is called, of OpenCL 2.1 and newer.
 #ifndef NANOBRAGG_RUNTIME_OPENCL_DRIVER_H
 #define NANOBRAGG_RUNTIME_OPENCL_DRIVER_H
 
@@ -34,7 +34,7 @@ using Event = struct EventOfDriver *;
 
 using Bool = std::uint32_t;
 using Count = std::uint32_t;
-using Name = std::uint32_t; ///< of what is asked about
+using Name = std::uint32_t; ///< the name of a piece of information
 using Flags = std::uint64_t;
 
 inline constexpr Flags anyDevice = 0xFFFFFFFF, ofGpu = 1 << 2;

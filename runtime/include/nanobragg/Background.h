@@ -13,15 +13,16 @@ namespace nanobragg {
 struct BackgroundPoint {
   double stol = 0;      ///< sin(theta)/lambda, 1/A; mean of the pixels
   double factor = 0;    ///< electrons per molecule
-  double deviation = 0; ///< that of a pixel's factor, electrons; from the median deviation
+  double deviation = 0; ///< standard deviation of a pixel's factor, electrons
   std::size_t pixels = 0;
 };
 
-/// What the first material of the simulator's experiment (-stol) scatters, so that the experiment's
-/// image is this one: docs/background.md. `photons` has an element for each pixel; those that are
-/// not rendered or not finite, and those beyond the table, do not count. `bins` is into how many
-/// parts of equal width what the pixels see is divided; a part without pixels has no point. Throws
-/// std::invalid_argument where the experiment has no background, or the image another size.
+/// The scattering of the first material of the simulator's experiment (-stol) that makes the
+/// experiment's image this one: docs/background.md. `photons` has an element for each pixel; those
+/// that are not rendered or not finite, and those beyond the table, do not count. `bins` is the
+/// number of parts of equal width into which the range of the pixels is divided; a part without
+/// pixels has no point. Throws std::invalid_argument if the experiment has no background or the
+/// image another size.
 NB_CPP_API std::vector<BackgroundPoint> extractBackground(const Simulator &simulator,
                                                           std::span<const double> photons,
                                                           std::size_t bins = 100);

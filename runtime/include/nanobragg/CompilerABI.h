@@ -43,14 +43,14 @@ typedef struct nb_interpret_options {
 typedef struct nb_compare_options {
   double rtol, atol_of_max;
   int32_t every_stage; /* 1: interpret the program after each pass even when the engines agree */
-  int32_t threads;     /* of the interpreter; 0: as many as the machine offers */
+  int32_t threads;     /* for the interpreter; 0: as many as the machine offers */
 } nb_compare_options;
 
 /* Every function returns 0 on success; otherwise *error holds one sentence to be freed with
  * free_text. Functions may be called from any thread. */
 typedef struct nb_compiler_api {
   uint32_t version;    /* NB_COMPILER_API_VERSION */
-  size_t request_size; /* of nb_compile_request, in bytes */
+  size_t request_size; /* size of nb_compile_request, in bytes */
 
   int (*compile)(const nb_compile_request *request, nb_kernel **kernel, char **error);
   const nb_kernel_descriptor *(*descriptor)(const nb_kernel *kernel);

@@ -1,8 +1,8 @@
-// What runs a program.
+// The engines that run a program.
 #ifndef NANOBRAGG_ENGINE_H
 #define NANOBRAGG_ENGINE_H
 
-/// What libnanobragg.so shows of the C++ interface.
+/// Marks the part of the C++ interface that libnanobragg.so exports.
 #if defined(__GNUC__)
 #define NB_CPP_API __attribute__((visibility("default")))
 #else

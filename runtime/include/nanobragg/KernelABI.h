@@ -43,7 +43,7 @@ extern "C" {
 
 #define NB_KERNEL_FIXED "fixed:"
 
-/* What arguments[i] points to. All arrays are dense, last index fastest. */
+/* The data that arguments[i] points to. All arrays are dense, last index fastest. */
 typedef enum nb_parameter_kind {
   NB_PARAMETER_F64 = 0,        /* one double */
   NB_PARAMETER_INDEX = 1,      /* one int64_t */
@@ -70,7 +70,7 @@ typedef struct nb_kernel_parameter {
   const char *unit; /* "m", "rad", "1", ... : SI throughout */
 } nb_kernel_parameter;
 
-/* What outputs[i] points to: memory of the caller, dense, last index fastest. */
+/* The data that outputs[i] points to: memory of the caller, dense, last index fastest. */
 typedef enum nb_output_kind {
   NB_OUTPUT_IMAGE = 0,      /* float or double [panel][slow][fast], see image_type */
   NB_OUTPUT_F64 = 1,        /* one double */
@@ -89,15 +89,15 @@ typedef struct nb_kernel_output {
   const char *unit;
 } nb_kernel_output;
 
-/* Of a kernel with `reach`: the samples of a tile that are computed. A block is block_slow rows of
+/* The samples of a tile that a kernel with `reach` computes. A block is block_slow rows of
  * block_fast pixels (nb_reach_numbers). Orientations are numbered as the tables `incident` (beams)
- * and `direct` (bases) are; of averaged programs, bases are reflections. Of block i, beams
- * outer[outer_begin[i]] ... are computed up to outer[outer_begin[i + 1] - 1], and of the j-th beam
- * of all the bases inner[inner_begin[j]] ... up to inner[inner_begin[j + 1] - 1], both ascending.
+ * and `direct` (bases) are; of averaged programs, bases are reflections. Block i has the beams
+ * outer[outer_begin[i]] ... up to outer[outer_begin[i + 1] - 1], and the j-th beam of all
+ * has the bases inner[inner_begin[j]] ... up to inner[inner_begin[j + 1] - 1], both ascending.
  */
 typedef struct nb_lit {
   int64_t blocks;
-  const int32_t *slow, *fast; /* of the first pixel of each block */
+  const int32_t *slow, *fast; /* the first pixel of each block */
   const int32_t *outer_begin, *outer, *inner_begin, *inner;
   const int32_t *slow_end; /* one number: rows from there on are not rendered */
 } nb_lit;
@@ -107,14 +107,14 @@ typedef struct nb_tile {
   int64_t panel;
   int64_t slow_begin;
   int64_t slow_end;
-  const nb_lit *lit; /* of a kernel with `reach`, which computes these blocks and looks at no rows;
+  const nb_lit *lit; /* for kernels with `reach`, which compute these blocks and look at no rows;
                       * all other pixels of images are the caller's to clear */
 } nb_tile;
 
 /* The numbers by which the runtime finds where light can fall, see `reach`; counts are doubles,
  * too. A sample of direction d (a unit vector), beam (k, lambda) and basis B has light only if an
  * integer vector n is so near to h = B (d - k) / lambda that form(h - n) <= 1. Or, of a grating,
- * only if the product over the axes of max(1, cells |sin(pi h)|) is at most `grating`. Of an
+ * only if the product over the axes of max(1, cells |sin(pi h)|) is at most `grating`. In an
  * average, exp(-form(h - n)) is what is averaged. */
 typedef struct nb_reach_numbers {
   double panels, slow_pixels, fast_pixels;
@@ -124,9 +124,9 @@ typedef struct nb_reach_numbers {
   double depths;                                 /* entries of the table of these */
   double oversample;
   double pixel_size;             /* m */
-  double form[6];                /* of xx, yy, zz, xy, xz, yz */
+  double form[6];                /* xx, yy, zz, xy, xz, yz */
   double grating;                /* above 0: there is no form */
-  double cells[3];               /* of a grating */
+  double cells[3];               /* numbers of cells in a grating */
   double fringes;                /* 1: terms vanish between the fringes of a grating */
   double dark;                   /* 1: pixels without light are 0 */
   double directions;             /* entries of the table of these for each pixel; 0: panels */
@@ -151,7 +151,7 @@ typedef struct nb_reach_tables {
   int64_t direct;     /* double[9]: rows a, b, c, in m */
   int64_t incident;   /* double[3]: k */
   int64_t wavelength; /* in m */
-  /* Of flat panels, double[3] for each: where they begin, and their axes. Of curved panels the
+  /* For flat panels, double[3] for each: where they begin, and their axes. For curved panels the
    * angles of nb.curved_position about the slow and the fast axis, and 0, in rad, at the points
    * with fast, slow coordinate and depth 0 0 0, 1 0 0, 0 1 0 and 0 0 1 m. */
   int64_t origin, fast_axis, slow_axis, normal;
@@ -162,7 +162,7 @@ typedef struct nb_reach_tables {
   int64_t curved_slow; /* and about this one at first */
   int64_t radius;      /* for each curved panel and each depth, in m */
 
-  /* Of averaged programs the derivatives of a beam's numbers by the variables t that its terms are
+  /* For averaged programs the derivatives of a beam's numbers by the variables t that its terms are
    * averages over, normal ones first: for each beam and each variable, beam after beam. `direct`
    * has one entry for each beam. A pixel is an area, and a sensor has all depths between the least
    * and the largest; of a table of directions a pixel is what lies between its entries, its
@@ -184,14 +184,14 @@ typedef struct nb_device_code {
                      * "ptx": text, ended by a null byte, that the driver compiles for this chip
                      * or a later one; "spirv": what an OpenCL runtime compiles; "hsaco": an AMD
                      * chip's code object, for this chip alone */
-  const char *version; /* of cubin: of the CUDA toolkit that made it; of hsaco: of the LLVM that
+  const char *version; /* for cubin, of the CUDA toolkit that made it; for hsaco, of the LLVM that
                         * did; else: of the language */
   const void *bytes;
   uint64_t size; /* without the null byte */
 } nb_device_code;
 
-/* What runs on a GPU. All pointers are into the memory of the device, and nothing writes what a
- * launch reads while it runs.
+/* The part of a kernel that runs on a GPU. All pointers are into the memory of the device, and
+ * nothing writes what a launch reads while it runs.
  *
  * `entry`(arguments, workspace, tile, outputs, accumulators) does what run_tile does. `arguments`
  * is an array of pointers to copies of the values (the data of an nb_hkl_grid, too, lie on the
@@ -199,7 +199,7 @@ typedef struct nb_device_code {
  * outputs[i] is looked at for images alone. The grid has one dimension and any number B of blocks
  * of `threads` threads. A chunk is `threads` neighbouring pixels of a row, the last one of each row
  * may be narrower; block b renders the chunks b, b + B, b + 2 B, ... of the tile, counted along its
- * rows. Of a kernel with `reach` (the tile's nb_lit and its lists lie on the device, too) a warp
+ * rows. In a kernel with `reach` (the tile's nb_lit and its lists lie on the device, too) a warp
  * of threads that run in step renders a block of as many pixels, warp w of W blocks w, w + W, ...
  *
  * Sums over pixels: each warp w, counted over all blocks, adds to the accumulator that begins
@@ -211,8 +211,8 @@ typedef struct nb_device_code {
 typedef struct nb_device_kernel {
   const char *entry;
   const char *reduce; /* NULL in a kernel that only renders images */
-  uint32_t threads;   /* of a block */
-  uint32_t warp;      /* of these, how many run in step */
+  uint32_t threads;   /* threads of a block */
+  uint32_t warp;      /* the number of them that run in step */
   uint32_t num_codes;
   const nb_device_code *codes; /* the best first: cubin before ptx, later chips before earlier */
 } nb_device_kernel;
@@ -264,7 +264,7 @@ typedef struct nb_kernel_descriptor {
   /* The same kernel for processors that lack some of them, or NULL. The best comes first. */
   const struct nb_kernel_descriptor *alternative;
 
-  /* What runs on a GPU in place of run_tile; NULL: a kernel of the processor. */
+  /* The part that runs on a GPU in place of run_tile; NULL: a kernel of the processor. */
   const nb_device_kernel *device;
 
   /* Says where prepare has written the numbers that find light. NULL: the kernel computes all
@@ -272,8 +272,8 @@ typedef struct nb_kernel_descriptor {
   void (*reach)(const void *const *arguments, nb_reach_tables *tables);
 } nb_kernel_descriptor;
 
-/* What a kernel file defines, under the name nb_kernel_get_descriptor (an object may have been
- * given another). The result is the first of the kernel's versions, see `alternative`. */
+/* The function that a kernel file defines under the name nb_kernel_get_descriptor (objects may have
+ * another name). The result is the first of the versions, see `alternative`. */
 typedef const nb_kernel_descriptor *(*nb_kernel_get_descriptor_fn)(void);
 
 /* The section of a kernel file, shared object or object, that says the same to a reader who cannot

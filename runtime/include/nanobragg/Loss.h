@@ -31,7 +31,7 @@ public:
   static Loss chiSquare(std::vector<double> data, std::vector<double> sigma,
                         std::vector<std::uint8_t> mask = {});
 
-  /// What the loss itself is a function of, beside the image.
+  /// The numbers beside the image that the loss itself is a function of.
   struct Noise {
     std::vector<double> background{0.0}; ///< added to the image: one number, or one for each pixel
     double readOut = 0;            ///< for gaussian(): standard deviation, in units of the image
@@ -50,7 +50,7 @@ public:
   bool hasBackground() const { return kind == Kind::Poisson || kind == Kind::Gaussian; }
   bool hasReadOut() const { return kind == Kind::Gaussian; }
 
-  /// What is kept from one evaluation to the next: where pixels were dark and are so again, nothing
+  /// State kept from one evaluation to the next: where pixels were dark and are so again, nothing
   /// is computed.
   class Memory;
 
@@ -70,7 +70,7 @@ public:
 
 private:
   enum class Kind { Linear, ChiSquare, Poisson, Gaussian };
-  /// What a pixel contributes, with derivatives by the pixel (first and second) and the read-out.
+  /// The share of a pixel, with derivatives by the pixel (first and second) and the read-out.
   struct Term {
     double value = 0, slope = 0, curvature = 0, byReadOut = 0;
   };
@@ -79,7 +79,7 @@ private:
     bool counts = false;
     Term term;
   };
-  /// What a few pixels add up to.
+  /// The sum over a few pixels.
   struct Part {
     double value = 0;
     Slopes slopes;

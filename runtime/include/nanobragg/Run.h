@@ -37,7 +37,7 @@ public:
   Cancelled() : std::runtime_error("the run was cancelled") {}
 };
 
-/// What is looked at while an image is made. Only the interpreter can look, so it makes the image.
+/// The instruments that observe the making of an image, which only the interpreter has.
 struct Instruments {
   std::string probe{};      ///< report on values whose names match, with * and ?; empty: none
   bool json = false;        ///< that report as JSON
@@ -52,7 +52,7 @@ struct DeviceMemory {
   std::uint64_t address = 0;
   std::size_t bytes = 0;
   std::shared_ptr<const void> owner{}; ///< keeps it; null: the caller does
-  /// Of a result: copies all of it to the host. Throws std::runtime_error.
+  /// Copies all of a result to the host. Throws std::runtime_error.
   std::function<void(void *to)> copyTo{};
 };
 
@@ -83,9 +83,9 @@ struct RunResult {
   int threads = 1;             ///< used
   std::int64_t workspaceBytes = 0;
   std::int64_t accumulatorBytes = 0; ///< for sums over pixels, for all parts and threads
-  std::string report{};              ///< what instruments found
+  std::string report{};              ///< the findings of the instruments
   std::string quadrature{};          ///< with --average=quadrature: how many draws pixels have
-  std::string shortfall{};           ///< what was asked for and is not reached; empty: nothing
+  std::string shortfall{};           ///< the part of the request that is not reached; empty: none
   bool culled = false;               ///< samples without light were left out
   /// Then: samples that may have light, and those that were computed, which are whole blocks of
   /// pixels.

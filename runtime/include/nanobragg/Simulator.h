@@ -21,7 +21,7 @@
 // A program that needs only some pixels (a refinement) lists them in SimulatorOptions::pixels:
 // image, derivatives and losses are then of those pixels alone.
 //
-// Several shots are a loop over set() and render(). What the detector does with the photons (point
+// Several shots are a loop over set() and render(). The detector's response to the photons (point
 // spread, noise) is part of the program, a stage after its image
 // (docs/rationale/detector-response.md).
 //
@@ -108,8 +108,8 @@ public:
   /// Another simulator with the same numbers and options, a grid of its own, and no programs yet:
   /// the process has them.
   Simulator copy() const;
-  /// How those runs go that take no RunOptions: value(), loss() and all derivatives. What is
-  /// cancelled throws Cancelled. `run` is copied, what it points to must outlive the runs.
+  /// Settings of those runs that take no RunOptions: value(), loss() and all derivatives. A
+  /// cancelled run throws Cancelled. `run` is copied, what it points to must outlive the runs.
   void setRunOptions(const RunOptions &run);
 
   /// The engine that has been chosen; prepare() makes the choice final.
@@ -193,8 +193,8 @@ public:
 
   /// Forward mode: an image for each parameter, all of which are single numbers. In the same order.
   std::vector<DerivativeImage> jacobian(std::string_view parameters);
-  /// The derivative of the image along a direction. Of the parameters, those that the direction
-  /// does not name stay; the program serves every direction in them.
+  /// The derivative of the image along a direction. Parameters that the direction does not name
+  /// stay; the program serves every direction in the named ones.
   std::vector<double> jvp(std::string_view parameters, std::span<const Direction> direction);
   /// The same along several directions in one sweep, an image each. There is a program for each
   /// number of directions.

@@ -38,8 +38,8 @@ struct OwnPasses {
   bool any() const { return !pipeline.empty() || !plugins.empty() || !patterns.empty(); }
 };
 
-/// What the flags of nb-sim fill in and programs set themselves; runtime/simulator/Placement.h says
-/// what is made of it.
+/// Options that the flags of nb-sim fill in and programs set themselves.
+/// runtime/simulator/Placement.h says how they are used.
 struct SimulatorOptions {
   /// Unset: compiled kernels, unless the environment disables them (Engine.h), which is looked at
   /// when the simulator is made and not again.

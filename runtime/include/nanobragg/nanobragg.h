@@ -41,7 +41,7 @@ typedef enum nb_status {
   NB_FAILED = 4        /* out of memory, no compiler, an input file that cannot be read */
 } nb_status;
 
-/* What went wrong in the last failing call of this thread; empty before the first. */
+/* The error of the last failing call of this thread; empty before the first. */
 NB_API const char *nb_last_error(void);
 
 /* ---- Simulators: a kernel and the numbers that it will be run with ---- */
@@ -103,7 +103,7 @@ NB_API nb_status nb_set_hkl_grid(nb_simulator *s, const char *name, const nb_hkl
 /* [panel][slow][fast]; 0: the pixel is not rendered. */
 NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *mask,
                              const int64_t shape[3]);
-/* Of kind NB_PARAMETER_IMAGE, shape[0] panels, shape[1] rows and shape[2] pixels in a row, as the
+/* For kind NB_PARAMETER_IMAGE, shape[0] panels, shape[1] rows and shape[2] pixels in a row, as the
  * image that is rendered: pixels[panel][slow][fast]. The parameter `image_cotangent` of a gradient
  * kernel is the derivative of the loss by each pixel; 1 everywhere for the sum of the image. */
 NB_API nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,

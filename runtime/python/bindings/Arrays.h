@@ -18,7 +18,7 @@ namespace nanobragg::python {
 
 namespace nb = nanobind;
 
-/// What anything with a buffer or DLPack is turned into: doubles one after another in this
+/// The form that anything with a buffer or DLPack is turned into: doubles in a row in this
 /// machine's memory, without a copy where they are that already.
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Indices = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;

@@ -1,4 +1,4 @@
-// What XLA calls: images and their derivatives as custom calls of the typed FFI.
+// Images and their derivatives as custom calls of XLA's typed FFI.
 #include "runtime/python/bindings/Function.h"
 
 #include "xla/ffi/api/ffi.h"

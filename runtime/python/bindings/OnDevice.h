@@ -16,7 +16,7 @@ struct DeviceArray {
   bool isDouble = true;
 };
 
-/// What the object, which has DLPack's methods, has in a GPU's memory: doubles one after another in
+/// The data that an object with DLPack's methods has in a GPU's memory: doubles in a row in
 /// this shape. The owner keeps its capsule. Throws std::invalid_argument that names `what`.
 DeviceMemory onDevice(const nb::object &object, const char *what, const Shape &shape);
 

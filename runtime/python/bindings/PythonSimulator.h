@@ -119,7 +119,7 @@ inline std::vector<PixelIndex> pixelsOf(const Indices &rows) {
 /// Sets numbers of a parameter of that name and checks them; the caller holds the lock.
 void setChecked(Simulator &simulator, const Parameter &parameter, std::span<const double> values);
 
-/// Those of the three angles of a cell that were set together agree.
+/// Throws unless those of the three angles of a cell that were set together agree.
 void checkCell(const Simulator &simulator);
 
 /// Each file of the bindings adds its part.

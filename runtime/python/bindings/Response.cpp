@@ -1,4 +1,4 @@
-// What a detector makes of photons: light that spreads, counts.
+// The response of a detector to photons: light that spreads, counts.
 #include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/IO/NoiseImage.h"
 #include "lib/IO/SimtbxNoise.h"

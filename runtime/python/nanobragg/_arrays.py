@@ -1,4 +1,4 @@
-"""What users give, as arrays that the compiled part takes."""
+"""Turns what users give into arrays that the compiled part takes."""
 
 import shlex
 

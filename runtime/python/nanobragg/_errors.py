@@ -1,4 +1,4 @@
-"""What can go wrong, and sentences about it."""
+"""Errors and warnings, and sentences about them."""
 
 from . import _core
 
@@ -8,10 +8,10 @@ UnknownName = _core.UnknownName
 
 
 class Warning(UserWarning):  # noqa: A001: nanobragg.Warning
-    """What nb-sim prints as a warning."""
+    """A warning of nb-sim."""
 
 
-#: What data of others may raise where they are damaged and no reader has found it.
+#: Errors that data of others may raise where they are damaged and no reader has found it.
 DATA_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, OSError)
 
 

@@ -50,7 +50,7 @@ def _primitive(name, pixels, compute=None):
     def lower(context, *arguments, function):
         if compute is None:
             raise NotImplementedError(_forward_twice)
-        # Compiled code knows the function by its address: it has to live as long.
+        # Compiled code holds the address of the function, which has to live as long.
         context.module_context.add_keepalive(function)
         rule = jax.ffi.ffi_lowering(primitive.name)
         return rule(context, *arguments, function=numpy.int64(function._core.address))

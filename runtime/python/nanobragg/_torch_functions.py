@@ -22,7 +22,7 @@ def is_transformed(tensor):
     return bool(_interpreters()) or torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None
 
 
-# What an old torch lacks, it does not do either.
+# An old torch lacks these functions, and the features behind them.
 _interpreters = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", lambda: None)
 _is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 

@@ -8,7 +8,7 @@
     sim = compiler.kernel(flags, pipeline="builtin.module(...)")
     verdict = compiler.judge(flags, "builtin.module(...)")  # right? where is it wrong? faster?
 
-What is wrong with a program or a pipeline is a CompilerError, whose text says where.
+Errors in a program or a pipeline are CompilerErrors, whose text says where.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ STAGES = ("response", "hoist", "branches", "fuse", "precision", "peel", "lanes",
 
 
 class CompilerError(RuntimeError):
-    """What the compiler refuses. ``location`` is (line, column) in the program, where the text says one, else None."""
+    """An error of the compiler. ``location`` is (line, column) in the program, where the text says one, else None."""
 
     def __init__(self, text):
         super().__init__(text)
@@ -42,7 +42,7 @@ class CompilerError(RuntimeError):
 
 @dataclasses.dataclass(frozen=True)
 class Remark:
-    """What a pass says of what it did, or did not do and why.
+    """A remark of a pass on what it did, or did not do and why.
 
     kind: "Passed", "Missed", "Failure" or "Analysis". value: the name of the value it is about, or None. location: (line,
     column) in the program that was given, or None.
@@ -69,7 +69,7 @@ class PassRun:
 
 
 class Result:
-    """What ``run`` returns.
+    """The result of ``run``.
 
     text: the program after the passes. passes: a PassRun each, in their order. remarks: all of theirs. seconds: of the
     call, parsing and printing too.
@@ -144,7 +144,7 @@ def stages(flags, **how):
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What ``judge`` finds of a pipeline.
+    """The findings of ``judge`` about a pipeline.
 
     right: a kernel comes out, and its image and gradient are the interpreter's. failure: why there is no kernel, or how
     running it ended. where: the worst pixel or parameter, where something is wrong, and value and reference there.

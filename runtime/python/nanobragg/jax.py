@@ -6,7 +6,7 @@
 
 Numbers are in SI units. ``jax.jit``, ``jax.grad``, ``jax.jvp``, ``jax.jacfwd``, ``jax.jacrev``, ``jax.hessian`` and ``jax.vmap`` (one image
 after another) work; forward mode over forward mode and third derivatives are refused with a NotImplementedError. On the
-processor. What is traced by ``jax.jit`` keeps the numbers that the simulator had then.
+processor. A function traced by ``jax.jit`` keeps the numbers that the simulator had then.
 """
 
 import functools

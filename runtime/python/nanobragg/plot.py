@@ -18,7 +18,7 @@ def _rows(array):
 
 
 def _range(rows):
-    """What is lowest and highest in a picture: the four decades below the brightest pixels, or fewer above a background."""
+    """The lowest and highest value shown: the four decades below the brightest pixels, or fewer above a background."""
     top = numpy.percentile(rows, 99.9)
     top = top if top > 0 else max(rows.max(), 0) or 1.0
     low = max(top * 1e-4, numpy.percentile(rows, 1), 1e-300)

@@ -1,4 +1,4 @@
-"""What a detector makes of photons: docs/detector-response.md."""
+"""The response of a detector to photons: docs/detector-response.md."""
 
 import math
 import operator
@@ -28,7 +28,7 @@ def point_spread(image, kind, width, radius=None, threads=0):
 def true_counts(counts, dead_time, exposure):
     """The photons of which a detector with ``-dead_time`` counts so many: the inverse of y exp(-y dead_time / exposure).
 
-    counts: any shape, not negative. dead_time, exposure: s. Of the two numbers of photons with these counts it is the
+    counts: any shape, not negative. dead_time, exposure: s. Two numbers of photons have these counts; this is the
     lower one, below exposure / dead_time. Raises ValueError for more counts than exposure / (e dead_time).
     """
     counts = numpy.asarray(counts, dtype=float)
@@ -50,7 +50,7 @@ def true_counts(counts, dead_time, exposure):
 def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_seed=123456789, gain=1.0, offset=0.0,
            readout_noise=0.0, dead_pixels=0.0, hot_pixels=0.0, psf=None, psf_width=None, psf_radius=None, order="detector", bits=16,
            overload=None, threads=0):
-    """What one exposure counts where ``photons`` are expected, as ``nb-sim -noisefile`` draws it.
+    """The counts of one exposure where ``photons`` are expected, as ``nb-sim -noisefile`` draws them.
 
     photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not negative, finite.
     seed, shot: another shot of the same seed is independent. The same numbers on any number of threads.

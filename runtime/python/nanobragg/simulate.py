@@ -12,7 +12,7 @@ import time
 
 from . import _compiler_folders, _core
 
-# What launchers tell their ranks; nb-sim would take itself for one.
+# Variables that launchers set for their ranks; nb-sim would take itself for one.
 _LAUNCHERS = ("OMPI_", "PMI_", "PMIX_", "MV2_", "SLURM_")
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int slowPixels = 3, fastPixels = 4, pixels = slowPixels * fastPixels;
 
-/// What the kernel renders.
+/// The image that the kernel renders.
 float photons[pixels];
 
 constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
@@ -56,7 +56,7 @@ protected:
   }
   ~InvariantsTest() override { ::setenv(variable, before.c_str(), 1); }
 
-  /// What is said of an image; empty: nothing.
+  /// The complaint about an image; empty: none.
   std::string said() {
     SimulatorOptions options{.device = "cpu"};
     options.precision = *precisionFromString(kernel.precision);

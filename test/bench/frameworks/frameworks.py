@@ -23,7 +23,7 @@ N, EDGE, DISTANCE, PIXEL, WAVE, BOX = 10, 70e-10, 0.1, 1e-4, 1e-10, 50
 
 
 def parts(args):
-    """What all share: pixel positions, rotations of domains, structure factors, weights of pixels."""
+    """The arrays that all share: pixel positions, rotations of domains, structure factors, weights of pixels."""
     n = args.pixels
     center = n / 2 * PIXEL
     s, f = np.meshgrid((np.arange(n) + 0.5) * PIXEL - center, (np.arange(n) + 0.5) * PIXEL - center, indexing="ij")
