@@ -58,8 +58,7 @@ void makeList(const RunSetup &setup, KernelProvider &kernels, const ProcessStart
   std::vector<float> values(simulator.pixels());
   const double beforeRun = start.sinceMain.seconds();
   const std::span<float> pixels = values;
-  const RunResult result = tool.instruments.any() ? simulator.render(pixels, {}, tool.instruments)
-                                                  : simulator.render(pixels);
+  const RunResult result = simulator.render(pixels, {}, tool.instruments);
   if (!result.report.empty())
     std::fwrite(result.report.data(), 1, result.report.size(), stdout);
   if (!result.quadrature.empty() && !tool.quiet)

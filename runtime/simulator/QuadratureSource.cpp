@@ -1,8 +1,7 @@
-#include "runtime/simulator/Quadrature.h"
+#include "runtime/simulator/QuadratureSource.h"
 
 #include "lib/Experiment/AverageDraws.h"
 #include "lib/Experiment/Parameters.h"
-#include "runtime/simulator/State.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,19 +39,6 @@ Experiment inClosedForm(const Experiment &experiment) {
   return e;
 }
 
-Simulator simulatorFor(const Experiment &experiment, const ListedPixels &listed,
-                       const SimulatorOptions &options) {
-  return listed.any() ? Simulator::ofListed(experiment, listed, options)
-                      : Simulator(experiment, options);
-}
-
-std::string joined(const std::vector<std::string> &names) {
-  std::string list;
-  for (const std::string &name : names)
-    list += (list.empty() ? "" : ",") + name;
-  return list;
-}
-
 std::vector<double> gathered(std::span<const double> image, std::span<const std::size_t> pixels) {
   std::vector<double> numbers;
   for (const std::size_t pixel : pixels)
@@ -73,9 +59,10 @@ bool isImage(std::string_view parameter) {
 } // namespace
 
 /// Squares of pixels, each with the largest number that was seen in it.
-class Quadrature::Cells {
+class QuadratureSource::Cells {
 public:
-  Cells(const Quadrature &quadrature, std::int64_t edge, std::size_t pixels) : cellOf(pixels) {
+  Cells(const QuadratureSource &quadrature, std::int64_t edge, std::size_t pixels)
+      : cellOf(pixels) {
     for (std::size_t i = 0; i != pixels; ++i) {
       const PixelIndex p = quadrature.pixelAt(i);
       cellOf[i] = numberOf({p.panel, p.slow / edge, p.fast / edge});
@@ -123,81 +110,72 @@ private:
   std::unordered_map<PixelIndex, std::size_t, Hash> numbers;
 };
 
-Quadrature::Quadrature(const Experiment &experiment, const ListedPixels &listed,
-                       const SimulatorOptions &options)
-    : listed(listed), options(options), seeing(experiment.drawCount()),
-      few(simulatorFor(withDraws(experiment, 0, std::min(fewDraws, seeing)), listed, options)),
-      again(simulatorFor(
-          withDraws(experiment, few.experiment().drawCount(), few.experiment().drawCount()), listed,
-          options)) {}
-Quadrature::~Quadrature() = default;
+QuadratureSource::QuadratureSource(const Experiment &experiment, const ListedPixels &listed,
+                                   const SimulatorOptions &options)
+    : all(experiment, listed, options),
+      few(withDraws(experiment, 0, std::min(fewDraws, experiment.drawCount())), listed, options),
+      again(withDraws(experiment, few.experiment.drawCount(), few.experiment.drawCount()), listed,
+            options) {}
+QuadratureSource::~QuadratureSource() = default;
 
-void Quadrature::set(std::string_view name, std::span<const double> values) {
-  for (Simulator *simulator : {&few, &again})
-    simulator->set(name, values);
+void QuadratureSource::set(const Parameter &parameter, std::span<const double> values) {
+  for (ProgramSource *source : {&all, &few, &again})
+    source->set(parameter, values);
   groups.clear();
 }
 
-void Quadrature::setStructureFactors(const nb_hkl_grid &grid) {
-  for (Simulator *simulator : {&few, &again})
-    simulator->setStructureFactors(grid);
+void QuadratureSource::setStructureFactors(const std::shared_ptr<const HklGrid> &grid) {
+  for (ProgramSource *source : {&all, &few, &again})
+    source->setStructureFactors(grid);
   groups.clear();
 }
 
-double Quadrature::samples() const { return samplesOfImage > 0 ? samplesOfImage : few.samples(); }
-
-std::size_t Quadrature::placeOf(std::size_t pixel) const {
-  return listed.any() ? listed.places[pixel] : pixel;
+double QuadratureSource::samples() const {
+  return samplesOfImage > 0 ? samplesOfImage : few.samples();
 }
 
-PixelIndex Quadrature::pixelAt(std::size_t pixel) const {
+std::size_t QuadratureSource::placeOf(std::size_t pixel) const {
+  return few.listed.any() ? few.listed.places[pixel] : pixel;
+}
+
+PixelIndex QuadratureSource::pixelAt(std::size_t pixel) const {
   const std::size_t place = placeOf(pixel);
   return place == ListedPixels::none
              ? PixelIndex{-1, 0, 0}
-             : nanobragg::pixelAt(few.experiment().detector, listed.any(), place);
+             : nanobragg::pixelAt(few.experiment.detector, few.listed.any(), place);
 }
 
-std::unique_ptr<Simulator> Quadrature::simulatorOf(const Places &pixels, std::int64_t first,
-                                                   std::int64_t draws) const {
-  Experiment e = withDraws(few.experiment(), first, draws);
+std::unique_ptr<ProgramSource> QuadratureSource::sourceOf(const Places &pixels, std::int64_t first,
+                                                          std::int64_t draws) const {
+  Experiment e = withDraws(few.experiment, first, draws);
   Places places;
   for (const std::size_t pixel : pixels)
     places.push_back(placeOf(pixel));
   const ListedPixels list = listPlaces(e, places);
-  return std::unique_ptr<Simulator>(
-      new Simulator(std::make_unique<Simulator::State>(e, list, options)));
-}
-
-Simulator &Quadrature::simulatorOf(Group &group) const {
-  if (!group.simulator)
-    group.simulator = simulatorOf(group.pixels, 0, group.draws);
-  return *group.simulator;
+  return std::make_unique<ProgramSource>(e, list, few.options);
 }
 
 //===----------------------------------------------------------------------===//
 // Images
 //===----------------------------------------------------------------------===//
 
-template <typename T>
-RunResult Quadrature::render(std::span<T> image, const RunOptions &run) {
+RunResult QuadratureSource::render(CallersImage image, const RunOptions &run,
+                                   const Instruments &look) {
+  if (look.any())
+    return all.render(image, run, look);
   Pixels pixels(few.pixels());
   RunResult result = renderPixels(pixels, run);
-  if (image.size() != pixels.size())
-    throw std::invalid_argument("the image holds " + std::to_string(image.size()) +
-                                " pixels but the experiment has " + std::to_string(pixels.size()));
-  std::ranges::copy(pixels, image.begin());
+  std::visit([&](auto to) { std::ranges::copy(pixels, to.begin()); }, image);
   return result;
 }
-template RunResult Quadrature::render(std::span<float>, const RunOptions &);
-template RunResult Quadrature::render(std::span<double>, const RunOptions &);
 
-std::vector<std::uint8_t> Quadrature::litPixels(Cells &spots) {
+std::vector<std::uint8_t> QuadratureSource::litPixels(Cells &spots) {
   constexpr double dark = 1e-3; // as a part of the peak near by
-  Simulator guide = simulatorFor(inClosedForm(few.experiment()), listed, options);
+  ProgramSource guide(inClosedForm(few.experiment), few.listed, few.options);
   std::vector<std::uint8_t> lit;
   std::span<const double> light;
   try {
-    light = guide.value();
+    light = guide.value({});
   } catch (const std::runtime_error &) {
     // Nearly every reflection lights every pixel, of which it makes no lists.
     return std::vector<std::uint8_t>(few.pixels(), 1);
@@ -211,7 +189,7 @@ std::vector<std::uint8_t> Quadrature::litPixels(Cells &spots) {
   return lit;
 }
 
-RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &run) {
+RunResult QuadratureSource::renderPixels(std::span<double> image, const RunOptions &run) {
   groups.clear();
   samplesOfImage = 0;
   RunResult result;
@@ -219,14 +197,14 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
   RunOptions part = run;
   if (run.progress)
     part.progress = [&](double fraction) { run.progress(done + fraction * (1 - done) / 2); };
-  const auto add = [&](Simulator &simulator, std::span<double> pixels) {
-    const RunResult one = simulator.render(pixels, part);
+  const auto add = [&](ProgramSource &source, std::span<double> pixels) {
+    const RunResult one = source.render(pixels, part, {});
     const double prepare = result.prepareSeconds + one.prepareSeconds,
                  seconds = result.runSeconds + one.runSeconds;
     result = one;
     result.prepareSeconds = prepare;
     result.runSeconds = seconds;
-    samplesOfImage += simulator.samples();
+    samplesOfImage += source.samples();
     done += (1 - done) / 2;
     return !one.cancelled;
   };
@@ -234,8 +212,9 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
   Pixels drawn(image.size());
   if (!add(few, image) || !add(again, drawn))
     return result;
-  const double tolerance = few.experiment().average.tolerance;
-  std::int64_t draws = few.experiment().drawCount(); // in either half
+  const double tolerance = few.experiment.average.tolerance;
+  const std::int64_t seeing = all.experiment.drawCount(); // as many draws see a spot
+  std::int64_t draws = few.experiment.drawCount();        // in either half
   Cells spots(*this, 8, image.size()), off(*this, 4, image.size());
   Places open;
   for (std::size_t i = 0; i != image.size(); ++i)
@@ -282,9 +261,9 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
     if (last)
       break;
     open = std::move(rest);
-    const auto simulator = simulatorOf(open, draws, draws);
+    const auto source = sourceOf(open, draws, draws);
     drawn.resize(open.size());
-    if (!add(*simulator, drawn)) {
+    if (!add(*source, drawn)) {
       groups.clear();
       return result;
     }
@@ -315,23 +294,26 @@ RunResult Quadrature::renderPixels(std::span<double> image, const RunOptions &ru
 //===----------------------------------------------------------------------===//
 
 template <typename Each>
-void Quadrature::forEachGroup(Each each) {
+void QuadratureSource::forEachGroup(Each each) {
   if (groups.empty()) {
     Pixels image(few.pixels());
     if (renderPixels(image, {}).cancelled)
       throw Cancelled();
   }
-  for (Group &group : groups)
-    each(group, simulatorOf(group));
+  for (Group &group : groups) {
+    if (!group.source)
+      group.source = sourceOf(group.pixels, 0, group.draws);
+    each(group, *group.source);
+  }
 }
 
-void Quadrature::add(std::vector<Gradient> &to, const Group &group,
-                     std::vector<Gradient> more) const {
-  const Places &places = group.simulator->listed().places;
+void QuadratureSource::add(std::vector<Gradient> &to, const Group &group,
+                           std::vector<Gradient> more) const {
+  const Places &places = group.source->listed.places;
   for (Gradient &gradient : more) {
     const auto found = std::ranges::find(to, gradient.parameter, &Gradient::parameter);
     if (isImage(gradient.parameter)) {
-      std::vector<double> image(std::size_t(few.experiment().pixelCount()));
+      std::vector<double> image(std::size_t(few.experiment.pixelCount()));
       for (std::size_t i = 0; i != places.size(); ++i)
         if (places[i] != ListedPixels::none)
           image[placeOf(group.pixels[i])] = gradient.values[places[i]];
@@ -345,66 +327,48 @@ void Quadrature::add(std::vector<Gradient> &to, const Group &group,
   }
 }
 
-std::vector<Direction> Quadrature::directionIn(const Group &group,
-                                               std::span<const Direction> of) const {
+std::vector<Direction> QuadratureSource::directionIn(const Group &group,
+                                                     std::span<const Direction> of) const {
   std::vector<Direction> direction(of.begin(), of.end());
   for (Direction &d : direction)
     if (isImage(d.parameter)) {
       Pixels values;
       for (const std::size_t pixel : group.pixels)
         values.push_back(placeOf(pixel) == ListedPixels::none ? 0 : d.values[placeOf(pixel)]);
-      d.values = group.simulator->listed().scatter(values);
+      d.values = group.source->listed.scatter(values);
     }
   return direction;
 }
 
-std::vector<Gradient> Quadrature::gradient(const Names &parameters,
-                                           std::span<const double> cotangent) {
+std::vector<Gradient> QuadratureSource::reverse(const Derivative &derivative,
+                                                const Cotangent &cotangent,
+                                                std::span<const Direction> direction,
+                                                const RunOptions &run) {
+  const std::span<const double> whole = onHost(cotangent);
+  const RunOptions part = withoutProgress(run);
   std::vector<Gradient> sum;
-  forEachGroup([&](const Group &group, Simulator &simulator) {
-    add(sum, group, simulator.gradient(joined(parameters), gathered(cotangent, group.pixels)));
+  forEachGroup([&](const Group &group, ProgramSource &source) {
+    const Pixels pixels = gathered(whole, group.pixels);
+    add(sum, group, source.reverse(derivative, pixels, directionIn(group, direction), part));
   });
   if (groups.empty()) // no pixel is rendered, and all are zero
-    return few.gradient(joined(parameters), cotangent);
+    return few.reverse(derivative, cotangent, direction, part);
   return sum;
 }
 
-std::vector<DerivativeImage> Quadrature::jacobian(const Names &parameters) {
-  std::vector<DerivativeImage> images;
-  for (const std::string &name : parameters)
-    images.push_back({name, findParameter(name)->unit, Pixels(few.pixels())});
-  forEachGroup([&](const Group &group, Simulator &simulator) {
-    const auto part = simulator.jacobian(joined(parameters));
-    for (std::size_t i = 0; i != images.size(); ++i)
-      scatter(part[i].pixels, group.pixels, images[i].pixels);
-  });
-  return images;
-}
-
-void Quadrature::jvps(const Names &parameters, Directions directions, Images images) {
+void QuadratureSource::forward(const Derivative &derivative, Directions directions, Images images,
+                               const RunOptions &run) {
   for (const std::span<double> image : images)
     std::ranges::fill(image, 0.0);
-  forEachGroup([&](const Group &group, Simulator &simulator) {
+  forEachGroup([&](const Group &group, ProgramSource &source) {
     std::vector<std::vector<Direction>> inGroup;
     for (const std::vector<Direction> &direction : directions)
       inGroup.push_back(directionIn(group, direction));
-    const auto part = simulator.jvps(joined(parameters), inGroup);
+    std::vector<Pixels> part(images.size(), Pixels(group.pixels.size()));
+    source.forward(derivative, inGroup, spansOf(part), withoutProgress(run));
     for (std::size_t i = 0; i != images.size(); ++i)
       scatter(part[i], group.pixels, images[i]);
   });
-}
-
-std::vector<Gradient> Quadrature::hvp(const Names &parameters, std::span<const Direction> direction,
-                                      std::span<const double> cotangent) {
-  std::vector<Gradient> sum;
-  forEachGroup([&](const Group &group, Simulator &simulator) {
-    add(sum, group,
-        simulator.hvp(joined(parameters), directionIn(group, direction),
-                      gathered(cotangent, group.pixels)));
-  });
-  if (groups.empty())
-    return few.hvp(joined(parameters), direction, cotangent);
-  return sum;
 }
 
 } // namespace nanobragg
