@@ -22,7 +22,8 @@ void expectCell(const CellReport &cell, std::array<double, 6> expected, double t
 
 TEST(Cell, MissingEdgesAndAngles) {
   Options options = cubic();
-  findQuantity("-cell")->set(options, {40});
+  findQuantity("-cell")->set(options, {40e-10});
+  options.cell = toFlagUnits(options).cell;
   const Crystal crystal = completeRight(options).experiment.crystal;
   EXPECT_DOUBLE_EQ(crystal.cellB, 40e-10);
   EXPECT_DOUBLE_EQ(crystal.cellC, 40e-10);
