@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_TEST_FLAGUNITS_H
 #define NANOBRAGG_TEST_FLAGUNITS_H
 
-#include "lib/Experiment/QuantityRows.h"
+#include "lib/Quantities/QuantityRows.h"
 
 #include <set>
 

@@ -9,9 +9,9 @@
 #ifndef NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
-#include "lib/Experiment/NoiseModel.h"
+#include "lib/Noise/NoiseModel.h"
 #include "lib/Experiment/Semantics.h"
-#include "lib/Experiment/UsageError.h"
+#include "lib/Quantities/UsageError.h"
 #include "lib/Inputs/InputFiles.h"
 #include "nanobragg/Run.h"
 #include "nanobragg/SimulatorOptions.h"

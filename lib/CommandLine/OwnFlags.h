@@ -4,7 +4,7 @@
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/WrappedText.h"
-#include "lib/Experiment/UsageError.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <span>

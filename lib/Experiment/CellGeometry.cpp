@@ -1,6 +1,6 @@
 #include "lib/Experiment/CellGeometry.h"
 
-#include "lib/Experiment/QuantityRows.h"
+#include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 

@@ -1,14 +1,14 @@
 #include "lib/Inputs/AnomalousInput.h"
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 #include "lib/Experiment/FactorsByEnergy.h"
-#include "lib/Experiment/QuantityRows.h"
-#include "lib/Experiment/UsageError.h"
-#include "lib/IO/AnomalousFiles.h"
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/GridSize.h"
-#include "lib/IO/TextScanner.h"
+#include "lib/Experiment/FlagUnits.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Formats/AnomalousFiles.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/GridSize.h"
+#include "lib/Files/TextScanner.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,13 +1,13 @@
 #include "lib/Inputs/DialsInput.h"
 
-#include "lib/Experiment/CallersWords.h"
+#include "lib/Quantities/CallersWords.h"
 #include "lib/Experiment/LabPanels.h"
-#include "lib/Experiment/QuantityRows.h"
-#include "lib/Experiment/UsageError.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Quantities/UsageError.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/CrystfelGeometry.h"
-#include "lib/IO/ExptFile.h"
-#include "lib/IO/FileError.h"
+#include "lib/Formats/CrystfelGeometry.h"
+#include "lib/Formats/ExptFile.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsPixels.h"
 
 #include <algorithm>

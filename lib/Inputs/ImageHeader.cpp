@@ -1,7 +1,7 @@
 #include "lib/Inputs/ImageHeader.h"
 
 #include "lib/Experiment/Range.h"
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 #include <algorithm>
 #include <string_view>

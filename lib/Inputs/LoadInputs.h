@@ -2,11 +2,11 @@
 #ifndef NANOBRAGG_INPUTS_LOADINPUTS_H
 #define NANOBRAGG_INPUTS_LOADINPUTS_H
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 #include "lib/Experiment/LabPanels.h"
 #include "lib/Experiment/PixelList.h"
-#include "lib/IO/DialsExperiment.h"
-#include "lib/IO/HklFile.h"
+#include "lib/Formats/DialsExperiment.h"
+#include "lib/Formats/HklFile.h"
 #include "lib/Inputs/InputFiles.h"
 
 #include <functional>

@@ -1,9 +1,9 @@
 #include "lib/Inputs/PanelFile.h"
 
 #include "lib/Experiment/Units.h"
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/JsonText.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/JsonText.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

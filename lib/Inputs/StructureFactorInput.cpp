@@ -1,13 +1,13 @@
 #include "lib/Inputs/StructureFactorInput.h"
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 #include "lib/Experiment/DetectorGeometry.h"
-#include "lib/Experiment/QuantityRows.h"
+#include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/Units.h"
-#include "lib/Experiment/UsageError.h"
+#include "lib/Quantities/UsageError.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 #include "lib/Inputs/FactorsByEnergyInput.h"
 

@@ -1,7 +1,7 @@
 #include "lib/Runs/CommandDigest.h"
 
 #include "lib/CommandLine/OutputConflicts.h"
-#include "lib/IO/FileContents.h"
+#include "lib/Files/FileContents.h"
 
 #include <algorithm>
 #include <cstdint>

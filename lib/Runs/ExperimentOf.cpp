@@ -4,7 +4,7 @@
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/CommandLine/OutputConflicts.h"
 #include "lib/CommandLine/OutputFormats.h"
-#include "lib/IO/FileContents.h"
+#include "lib/Files/FileContents.h"
 #include "lib/Runs/Schedule.h"
 #include "lib/Runs/ShotTable.h"
 

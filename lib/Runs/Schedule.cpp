@@ -1,8 +1,8 @@
 #include "lib/Runs/Schedule.h"
 
 #include "lib/Experiment/ProgramVariant.h"
-#include "lib/Experiment/UsageError.h"
-#include "lib/IO/FileContents.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Files/FileContents.h"
 
 #include <sstream>
 #include <stdexcept>

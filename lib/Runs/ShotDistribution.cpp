@@ -2,8 +2,8 @@
 
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/Units.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/TextScanner.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/TextScanner.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #include "lib/Runs/ShotTable.h"
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/TextScanner.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/TextScanner.h"
 #include "lib/Runs/ShotDistribution.h"
 
 #include <algorithm>

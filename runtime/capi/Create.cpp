@@ -1,4 +1,4 @@
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/KernelSpecification.h"
 #include "lib/Experiment/PixelList.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "runtime/capi/FlagValues.h"

@@ -9,9 +9,9 @@
 
 #include "nanobragg/Simulator.h"
 
-#include "lib/Experiment/Derivative.h"
+#include "lib/Program/Derivative.h"
 #include "lib/Experiment/Experiment.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Experiment/PixelList.h"
 
 #include <variant>

@@ -1,7 +1,7 @@
 #include "runtime/simulator/ProgramSource.h"
 
-#include "lib/Experiment/ParameterElements.h"
-#include "lib/Experiment/Photons.h"
+#include "lib/Program/ParameterElements.h"
+#include "lib/Noise/Photons.h"
 #include "nanobragg/DerivativeNames.h"
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/Invariants.h"

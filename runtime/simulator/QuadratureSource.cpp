@@ -1,7 +1,7 @@
 #include "runtime/simulator/QuadratureSource.h"
 
-#include "lib/Experiment/AverageDraws.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Choose/AverageDraws.h"
+#include "lib/Program/Parameters.h"
 
 #include <algorithm>
 #include <cmath>

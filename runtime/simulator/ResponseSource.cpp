@@ -1,6 +1,6 @@
 #include "runtime/simulator/ResponseSource.h"
 
-#include "lib/Experiment/Photons.h"
+#include "lib/Noise/Photons.h"
 #include "runtime/simulator/Invariants.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #include "nanobragg/Simulator.h"
 
-#include "lib/Experiment/DeadGradients.h"
-#include "lib/Experiment/ParameterElements.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/PossibleValues.h"
-#include "lib/IO/ImageRegion.h"
+#include "lib/Program/DeadGradients.h"
+#include "lib/Program/ParameterElements.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Program/PossibleValues.h"
+#include "lib/Images/ImageRegion.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>

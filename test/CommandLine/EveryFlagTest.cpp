@@ -1,6 +1,6 @@
 #include "lib/CommandLine/Flag.h"
-#include "lib/Experiment/FlagOf.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/FlagOf.h"
+#include "lib/Program/Parameters.h"
 #include "test/CommandLine/Support.h"
 
 #include <algorithm>

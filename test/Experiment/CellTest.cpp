@@ -1,6 +1,6 @@
 #include "lib/Experiment/CellGeometry.h"
 
-#include "lib/Experiment/Quantity.h"
+#include "lib/Quantities/Quantity.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "test/Experiment/Support.h"
 

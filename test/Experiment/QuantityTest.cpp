@@ -1,8 +1,8 @@
-#include "lib/Experiment/CallersWords.h"
-#include "lib/Experiment/QuantityRows.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Quantities/QuantityRows.h"
 
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Program/Parameters.h"
 #include "test/Experiment/Support.h"
 
 #include <algorithm>

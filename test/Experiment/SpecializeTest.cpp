@@ -1,4 +1,4 @@
-#include "lib/Experiment/Specialize.h"
+#include "lib/Program/Specialize.h"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_TEST_EXPERIMENT_SUPPORT_H
 #define NANOBRAGG_TEST_EXPERIMENT_SUPPORT_H
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 #include "test/FlagUnits.h"
 
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/NoEffect.h"
-#include "lib/Experiment/Defaults.h"
-#include "lib/Experiment/QuantityRows.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
 
 #include <cmath>
 #include <stdexcept>

@@ -1,10 +1,10 @@
 // Experiment lists of DIALS.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/Experiment/QuantityRows.h"
-#include "lib/IO/ExptFile.h"
-#include "lib/IO/FileError.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Formats/ExptFile.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 
 #include <cmath>

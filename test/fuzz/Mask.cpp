@@ -1,10 +1,10 @@
 // SMV images as -mask takes them: which pixels count, and the camera.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/Experiment/QuantityRows.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/SmvFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Files/FileError.h"
+#include "lib/Images/SmvFile.h"
 #include "lib/Inputs/ImageHeader.h"
 
 #include <stdexcept>

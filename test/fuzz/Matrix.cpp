@@ -1,9 +1,9 @@
 // MOSFLM orientation matrices, and the crystal that follows from them.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/MatrixFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/MatrixFile.h"
 
 #include <cmath>
 #include <stdexcept>

@@ -1,9 +1,9 @@
 // The panels of a detector as JSON.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/Experiment/QuantityRows.h"
-#include "lib/IO/FileError.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/PanelFile.h"
 
 #include <cmath>

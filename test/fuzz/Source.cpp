@@ -1,11 +1,11 @@
 // Lists of X-ray sources, and of background structure factors, which are read the same way.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/Experiment/QuantityRows.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/SourceFile.h"
-#include "lib/IO/StolFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/SourceFile.h"
+#include "lib/Formats/StolFile.h"
 
 #include <cmath>
 #include <stdexcept>

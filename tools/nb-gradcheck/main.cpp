@@ -1,8 +1,8 @@
 // Nb-gradcheck: are the derivatives right?
 
 #include "tools/shared/Main.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/UsageError.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/UsageError.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "tools/nb-gradcheck/Command.h"
 #include "tools/nb-gradcheck/Report.h"

@@ -10,7 +10,7 @@
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Experiment/CheckedSize.h"
-#include "lib/IO/MemoryLimit.h"
+#include "lib/Files/MemoryLimit.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "lib/Transforms/Passes.h"
 #include "nanobragg/Engine.h"

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
 #define NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/DialsExperiment.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Formats/DialsExperiment.h"
 #include "lib/Runs/ExperimentOf.h"
 
 namespace nanobragg {

@@ -1,9 +1,9 @@
 #include "tools/nb-sim/FramePlan.h"
 
-#include "lib/Experiment/QuantityRows.h"
+#include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/ExptFile.h"
-#include "lib/IO/FileError.h"
+#include "lib/Formats/ExptFile.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 
 #include <algorithm>

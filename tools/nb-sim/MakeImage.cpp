@@ -1,8 +1,8 @@
 #include "tools/nb-sim/MakeImage.h"
 
-#include "lib/Experiment/Printable.h"
-#include "lib/IO/ImageScaling.h"
-#include "lib/IO/MemoryLimit.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Images/ImageScaling.h"
+#include "lib/Files/MemoryLimit.h"
 #include "lib/Parallel/LargePages.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelFit.h"

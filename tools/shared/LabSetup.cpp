@@ -1,8 +1,8 @@
 #include "tools/shared/LabSetup.h"
 
 #include "lib/CommandLine/OwnFlags.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/Printable.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/Printable.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "runtime/simulator/Placement.h"
 

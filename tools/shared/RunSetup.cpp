@@ -1,6 +1,6 @@
 #include "tools/shared/RunSetup.h"
 
-#include "lib/Experiment/Printable.h"
+#include "lib/Quantities/Printable.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "lib/Runs/Schedule.h"
 #include "runtime/kernels/HklCache.h"

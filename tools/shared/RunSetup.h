@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_TOOLS_RUNSETUP_H
 #define NANOBRAGG_TOOLS_RUNSETUP_H
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "nanobragg/Simulator.h"
 
