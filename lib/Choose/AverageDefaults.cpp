@@ -127,9 +127,8 @@ void DefaultsChooser::chooseMosaicBlocks() {
   if (const auto &abc = said(&O::mosaicAbc)) {
     mosaicity = Mosaicity::Ellipsoid;
     crystal.mosaicAbc = *abc;
-  } else if (said(&O::mosaicSpread).value_or(0) > 0) {
+  } else if (crystal.mosaicSpread > 0) {
     mosaicity = Mosaicity::Ball;
-    crystal.mosaicSpread = *said(&O::mosaicSpread);
   }
 }
 
@@ -187,8 +186,7 @@ std::int64_t DefaultsChooser::reflectionsAround() const {
   for (const double wavelength : beam.sourceWavelength)
     shortest = std::min(shortest, beam.wavelengthOffset + beam.wavelengthScale * wavelength);
   const double longest = 2 * std::sin(angle / 2) / shortest;
-  const double blocks = std::max(
-      {crystal.mosaicSpread, crystal.mosaicAbc[0], crystal.mosaicAbc[1], crystal.mosaicAbc[2]});
+  const double blocks = crystal.widestMosaicSpread();
   const double sweep =
       std::fabs(experiment.goniometer.osc * experiment.goniometer.phiStepFraction) / 2;
   const double divergence = std::max(beam.hdivSigma, beam.vdivSigma) / shortest;

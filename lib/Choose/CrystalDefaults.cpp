@@ -230,12 +230,13 @@ void DefaultsChooser::chooseMosaicFrame(std::int64_t domains) {
 }
 
 void DefaultsChooser::chooseMosaic() {
+  Crystal &crystal = experiment.crystal;
+  if (!said(&O::mosaicAbc))
+    crystal.mosaicSpread = said(&O::mosaicSpread).value_or(0);
   if (!isSampled())
     return chooseMosaicBlocks();
   if (said(&O::mosaicAbc))
     return chooseMosaicEllipsoid();
-  Crystal &crystal = experiment.crystal;
-  crystal.mosaicSpread = said(&O::mosaicSpread).value_or(0);
   const std::int64_t domains = crystal.mosaicSpread > 0 ? mosaicDomains("-mosaic") : 1;
   chooseMosaicFrame(domains); // also of one: a kernel is for any number
   crystal.mosaicAxis.clear();

@@ -93,7 +93,6 @@ void DefaultsChooser::chooseMosaicEllipsoid() {
       crystal.mosaicUnitAngle.push_back(sign * length(rotation));
     }
   crystal.mosaicAbc = *said(&O::mosaicAbc);
-  crystal.mosaicSpread = *std::ranges::max_element(crystal.mosaicAbc);
 }
 
 void DefaultsChooser::chooseDiffuse() {

@@ -120,7 +120,7 @@ std::optional<std::string> coarseSampling(const Experiment &e, const Report &r) 
   double now = error;
   const bool moves[] = {true,
                         spreads[0].width > 0,
-                        e.crystal.mosaicSpread > 0,
+                        e.crystal.widestMosaicSpread() > 0,
                         spreads[1].width > 0,
                         spreads[2].width > 0,
                         spreads[3].width > 0};

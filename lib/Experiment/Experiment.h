@@ -9,6 +9,7 @@
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/ProgramVariant.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,10 @@ struct Crystal {
   /// With Mosaicity::Ellipsoid, rad: standard deviations of rotations about the axes x, y, z of the
   /// crystal's frame (docs/disorder.md), in which the axes of the domains are.
   Vec3 mosaicAbc{};
+  /// The widest of all spreads, rad.
+  double widestMosaicSpread() const {
+    return std::max({mosaicSpread, mosaicAbc[0], mosaicAbc[1], mosaicAbc[2]});
+  }
   // With variant.diffuse, along the axes of the crystal's frame, in m.
   Vec3 diffuseGamma{}; ///< correlation lengths of displacements
   Vec3 diffuseSigma{}; ///< root mean square displacements
