@@ -1,6 +1,9 @@
 # House rules for targets.
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+if(NB_WERROR) # but for what the library's own algorithms use
+  add_compile_options(-Werror -Wno-error=deprecated-declarations)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_link_options(-fuse-ld=lld)
 endif()
@@ -104,13 +107,16 @@ function(nb_add_unit_test name)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
-# nb_label_tests([FULL tests...]): the last line of a folder of tests. The tests named are labelled
-# `full`, all others of the folder `quick`: those run together in less than a minute.
+# nb_label_tests([FULL tests...] [NIGHTLY tests...]): the last line of a folder of tests. The tests named
+# are labelled `full` and `nightly`, all others of the folder `quick`: those run together in less than
+# a minute.
 function(nb_label_tests)
-  cmake_parse_arguments(ARG "" "" "FULL" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FULL;NIGHTLY" ${ARGN})
   get_property(tests DIRECTORY PROPERTY TESTS)
   foreach(test IN LISTS tests)
-    if(test IN_LIST ARG_FULL)
+    if(test IN_LIST ARG_NIGHTLY)
+      set_property(TEST ${test} APPEND PROPERTY LABELS nightly)
+    elseif(test IN_LIST ARG_FULL)
       set_property(TEST ${test} APPEND PROPERTY LABELS full)
     else()
       set_property(TEST ${test} APPEND PROPERTY LABELS quick)

@@ -5,7 +5,7 @@
 
 Each case names the tolerance in ulps of the largest component of the result."""
 
-from mpmath import mp, mpf, sin, cos, sqrt, exp, pi, atan2, floor, ceil, nint
+from mpmath import mp, mpf, sin, cos, sqrt, exp, pi, atan2, floor, ceil
 import mpmath
 
 mp.dps = 60

@@ -107,7 +107,7 @@ class Jax(unittest.TestCase):
         from nanobragg import _snapshots
         sim = small()
         want = sim.image()
-        compiled = jax.jit(lambda a: image(sim, cell_a=a)).lower(sim["cell_a"]).compile()
+        compiled = jax.jit(lambda a: image(sim, cell_a=a)).lower(sim["cell_a"]).compile()  # noqa: F821
         gone, at = weakref.ref(sim), sim["cell_a"]
         before = len(_snapshots._snapshots)
         other = small()

@@ -300,7 +300,7 @@ class Deprecation(unittest.TestCase):
         with self.assertWarnsRegex(DeprecationWarning, "__version__ is deprecated.*use nanobragg.__version__"):
             self.assertEqual(port.__version__, nb.__version__)
         with self.assertRaisesRegex(AttributeError, "has no attribute 'other'"):
-            port.other
+            _ = port.other
 
     def test_the_version_has_one_place(self):
         text = (pathlib.Path(__file__).parents[2] / "CMakeLists.txt").read_text()

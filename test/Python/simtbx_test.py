@@ -256,7 +256,7 @@ class Simtbx(unittest.TestCase):
         self.assertEqual(sim.simulator.structure_factors[0][0, 0, 0], 5)
         np.testing.assert_allclose(sim.unit_cell_tuple[:3], (71, 81, 91))
         with self.assertRaisesRegex(AttributeError, "Fhkl_tuple"):
-            sim.Fhkl
+            _ = sim.Fhkl
 
     def test_names(self):
         sim = small()

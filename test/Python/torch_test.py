@@ -6,7 +6,7 @@ import unittest
 try:
     import torch
 except ImportError:
-    print("skipped: PyTorch is not installed; NB_TEST_TORCH=pip ./bootstrap test fetches it (3 GB)")
+    print("skipped: PyTorch is not installed (Debian: python3-torch); NB_TEST_TORCH=pip ./bootstrap test fetches it (3 GB)")
     sys.exit(0)
 
 import numpy as np

@@ -4,7 +4,6 @@
 import gzip
 import json
 import struct
-import unittest
 
 import nb_sim
 from nb_sim import EARLIER, NbSimTest

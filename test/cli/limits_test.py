@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import time
-import unittest
 
 import nb_sim
 from nb_sim import EARLIER, NB_SIM, NbSimTest

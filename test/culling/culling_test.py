@@ -113,7 +113,6 @@ class CullingTest(unittest.TestCase):
         self.assertGreaterEqual(culled, trials // 3)
 
     def test_gradients(self):
-        r = random.Random(3)
         words = ("-cell 70 80 90 90 100 90 -N 80 -mosaic 0.3 -mosaic_dom 10 -lambda 1 -distance 100 "
                  "-detpixels 128 -pixel 0.6 -default_F 100 -gauss_xtal -oversample 1 -misset 7 8 9")
         parameters = "cell,misset,ncells,distance,mosaic_spread,wavelength,beam_center"

@@ -256,7 +256,7 @@ class Energies(unittest.TestCase):
                                    atol=1e-3 * want.max())
 
     def channels(self, lists):
-        for i, (energy, hkl, f) in enumerate(lists):
+        for i, (_, hkl, f) in enumerate(lists):
             self.plain(f"channel{i}.hkl", hkl, f)
         return self.write("channels.txt", [f"{energy!r} channel{i}.hkl" for i, (energy, *_) in enumerate(lists)])
 

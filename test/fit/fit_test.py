@@ -64,7 +64,7 @@ class FitCrystal(Fit):
             said = self.fit(self.root / "fit.svg", seed)
             rows = re.findall(r"^(\w+) +(A|deg) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)$", said, re.M)
             self.assertEqual(len(rows), 9, said)
-            for name, unit, *numbers in rows:
+            for name, _, *numbers in rows:
                 truth, start, found, error, deviation = map(float, numbers)
                 off = 0.3 if name.startswith("misset") else 0.01 * truth
                 self.assertAlmostEqual(abs(start - truth), abs(off), delta=2e-4, msg=said)

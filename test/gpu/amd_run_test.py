@@ -8,7 +8,6 @@ that emulator; without it the test is skipped. NB_AMD_CHIPS: which chips, gfx942
 import ctypes
 import functools
 import os
-import pathlib
 import struct
 import sys
 import types
@@ -17,7 +16,7 @@ import unittest
 import numpy as np
 
 import ptx_run_test
-from ptx_run_test import HKL, RunPtx
+from ptx_run_test import RunPtx
 
 TINYGRAD = os.environ.get("NB_TINYGRAD")
 CHIPS = os.environ.get("NB_AMD_CHIPS", "gfx942,gfx1100").split(",")

@@ -129,9 +129,9 @@ class Driver(unittest.TestCase):
             with self.subTest(case["name"]):
                 # A kernel file's part on the host is for any processor and rounds without fused
                 # multiply-add, which a crystal of a thousand cells shows.
-                self.compare("-compat", "c", exact=case["group"] != "zoom",
-                             *(word.replace("@IN@", str(PARITY / "inputs"))
-                               for word in case["args"]))
+                self.compare("-compat", "c", *(word.replace("@IN@", str(PARITY / "inputs"))
+                                               for word in case["args"]),
+                             exact=case["group"] != "zoom")
 
     def test_samples_without_light(self):
         """Lists of several launches, made on the host. Images are bitwise those of all samples."""

@@ -110,7 +110,7 @@ class Ptx(unittest.TestCase):
             self.check_nothing_else(done.stdout)
 
     def test_a_gradient_has_two_entries(self):
-        for chip, ptx in self.gradients():
+        for _, ptx in self.gradients():
             entries = re.split(r"(?=\.visible \.entry)", ptx)[1:]
             names = [re.match(r"\.visible \.entry (\w+)", entry)[1] for entry in entries]
             self.assertEqual(sorted(names), ["image_vjp", "image_vjp_reduce"])
@@ -133,7 +133,7 @@ class Ptx(unittest.TestCase):
 
     def test_structure_factors_are_added_to_by_atomic_operations_of_the_warps_own_memory(self):
         for shape, additions in ((("-hkl", str(HKL)), 1), (INTERPOLATED, 65)):
-            for chip, ptx in self.gradients(shapes=(shape,), grad="F"):
+            for _, ptx in self.gradients(shapes=(shape,), grad="F"):
                 found = re.findall(r"\b(?:atom|red)\.[\w.:]+", ptx)
                 self.assertEqual(found, ["atom.global.add.f64"] * additions)
                 self.assertNotRegex(ptx, r"\bfence|\bmembar|\bcall")

@@ -17,7 +17,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "quirks"))
-import model  # noqa: E402: shared with the tests of single quirks
+import model  # shared with the tests of single quirks
 NOTICE = re.compile(r"(NOTE: )?default semantics differ")
 # Fewer comparisons than this in the default semantics would mean that a notice is printed where none
 # is due.

@@ -18,7 +18,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "parity"))
-import run as parity  # noqa: E402: the tolerances
+import run as parity  # the tolerances
 
 SKIPPED = 77
 CASE = {"tags": []}

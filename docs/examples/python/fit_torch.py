@@ -20,7 +20,8 @@ for step in range(120):
     loss = (torch.sqrt(model() + 1e-3) - torch.sqrt(data + 1e-3)).square().sum()
     loss.backward()
     optimizer.step()
-    first = loss.item() if step == 0 else first
+    if step == 0:
+        first = loss.item()
     if step % 20 == 0:
         print(f"{step:3} {loss.item():.4g}")
 sim = model.update()

@@ -26,7 +26,7 @@ from .units import (angstrom, degree, electronvolt, hc, kiloelectronvolt, meter,
 __version__ = _core.version
 
 
-def _compiler_folders():
+def _compiler_folders() -> list[str]:
     """The compiler library is in a package of its own, nanobragg_compiler."""
     found = _util.find_spec("nanobragg_compiler")
     return [_os.path.realpath(folder) for folder in (found.submodule_search_locations or ())] if found else []

@@ -1,11 +1,16 @@
 """Turns what users give into arrays that the compiled part takes."""
 
 import shlex
+from collections.abc import Iterable
+from typing import Any
 
 import numpy
+from numpy.typing import NDArray
+
+Array = NDArray[numpy.float64]
 
 
-def doubles(value, what):
+def doubles(value: Any, what: str) -> Array:
     """float64 one after another, without a copy where it is that already."""
     module = type(value).__module__.partition(".")[0]
     if module == "torch":
@@ -26,7 +31,7 @@ def doubles(value, what):
     return numpy.ascontiguousarray(array, dtype=numpy.float64).reshape(shape)
 
 
-def pixel_rows(pixels):
+def pixel_rows(pixels: Any) -> NDArray[numpy.int64]:
     """Panel, slow, fast of each pixel, (pixels, 3), from that or from slow, fast, (pixels, 2)."""
     array = numpy.asarray(pixels)
     if array.ndim != 2 or array.shape[1] not in (2, 3) or len(array) == 0:
@@ -39,7 +44,7 @@ def pixel_rows(pixels):
     return rows
 
 
-def words(flags):
+def words(flags: str | Iterable[object]) -> list[str]:
     """Flags of nb-sim, a string or a list, as words."""
     if isinstance(flags, str):
         try:
@@ -53,7 +58,7 @@ def words(flags):
         raise TypeError(f"flags are a string or a list of words, not {flags!r}") from None
 
 
-def names(wrt):
+def names(wrt: Any) -> str:
     """Parameters as the compiled part takes them: names and groups with commas between."""
     if isinstance(wrt, str):
         return ",".join(word.strip() for word in wrt.split(","))

@@ -1,5 +1,8 @@
 """Errors and warnings, and sentences about them."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from . import _core
 
 FlagError = _core.FlagError
@@ -7,7 +10,7 @@ FileError = _core.FileError
 UnknownName = _core.UnknownName
 
 
-class Warning(UserWarning):  # noqa: A001: nanobragg.Warning
+class Warning(UserWarning):  # nanobragg.Warning
     """A warning of nb-sim."""
 
 
@@ -15,7 +18,7 @@ class Warning(UserWarning):  # noqa: A001: nanobragg.Warning
 DATA_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, OSError)
 
 
-def printable(text):
+def printable(text: str) -> str:
     """The text in one line that a terminal only prints: other characters are ?, and the middle of a long one is left out."""
     text = "".join(c if c.isprintable() else "?" for c in str(text))
     return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"
@@ -27,7 +30,7 @@ def reason(error):
     return printable(error if own else f"its data make no sense ({type(error).__name__}: {error})")
 
 
-def unknown(kind, name, candidates):
+def unknown(kind: str, name: Any, candidates: Iterable[str]) -> str:
     """A sentence about a name that is none of the candidates, with the closest of them."""
     candidates = list(candidates)
     closest = _core.closest_word(name, candidates)

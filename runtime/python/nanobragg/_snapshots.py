@@ -3,11 +3,12 @@
 import collections
 import itertools
 import weakref
+from typing import Any
 
 from .function import Function
 
-_simulators = weakref.WeakValueDictionary()
-_snapshots = weakref.WeakValueDictionary()
+_simulators: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+_snapshots: weakref.WeakValueDictionary[int, Function] = weakref.WeakValueDictionary()
 _tokens = itertools.count(1)
 _kept = 4  # snapshots of a simulator that changes between forward and backward
 

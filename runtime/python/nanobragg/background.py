@@ -1,11 +1,19 @@
 """Amorphous background."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy
 
 from . import _core
+from ._arrays import Array
+
+if TYPE_CHECKING:
+    from .simulator import Simulator
 
 
-def extract_background(simulator, image, bins=100):
+def extract_background(simulator: Simulator, image: Any, bins: int = 100) -> Array:
     """The table that ``-stol`` reads, from an image: an array of shape (n, 4) with sin(theta)/lambda in 1/A, structure
     factor in electrons per molecule, robust standard deviation of a pixel's, and number of pixels.
 

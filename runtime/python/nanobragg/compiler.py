@@ -21,6 +21,8 @@ import subprocess
 import tempfile
 import time
 import weakref
+from collections.abc import Iterable
+from typing import Any
 
 from . import _core
 from ._arrays import words
@@ -34,7 +36,7 @@ STAGES = ("response", "hoist", "branches", "fuse", "precision", "peel", "lanes",
 class CompilerError(RuntimeError):
     """An error of the compiler. ``location`` is (line, column) in the program, where the text says one, else None."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         super().__init__(text)
         at = re.search(r"\bprogram:(\d+):(\d+)", text)
         self.location = (int(at[1]), int(at[2])) if at else None
@@ -52,7 +54,7 @@ class Remark:
     pass_name: str
     message: str
     value: str | None
-    location: tuple | None
+    location: tuple[int, int] | None
 
     def __str__(self):
         return f"{self.pass_name}: {self.kind}: {f'%{self.value}: ' if self.value else ''}{self.message}"
@@ -65,7 +67,7 @@ class PassRun:
     name: str
     seconds: float
     changed: bool
-    remarks: tuple
+    remarks: tuple[Remark, ...]
 
 
 class Result:
@@ -75,14 +77,14 @@ class Result:
     call, parsing and printing too.
     """
 
-    def __init__(self, report, seconds):
+    def __init__(self, report: dict[str, Any], seconds: float) -> None:
         self.text, self.seconds = report["text"], seconds
         self.passes = [PassRun(p["pass"], p["seconds"], p["changed"], tuple(
             Remark(r["kind"], r["pass"], r["message"], r["value"] or None, (r["line"], r["column"]) if r["line"] else None)
             for r in p["remarks"])) for p in report["passes"]]
 
     @property
-    def remarks(self):
+    def remarks(self) -> list[Remark]:
         return [remark for run in self.passes for remark in run.remarks]
 
     def __str__(self):
@@ -111,18 +113,18 @@ def _program(text):
     return str(text)
 
 
-def passes():
+def passes() -> dict[str, str]:
     """The passes of this project: name -> what it does. Pipelines may name MLIR's own, too."""
     return dict(PASSES)
 
 
-def emit(flags, stage="nb", **how):
+def emit(flags: str | Iterable[object], stage: str = "nb", **how: Any) -> str:
     """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes on it, "llvm", "asm",
     "stats" (what the inner loop is made of), or "pipeline", the passes of its kernel with all options."""
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
 
 
-def run(text, pipeline="", **options):
+def run(text: str | Result, pipeline: str = "", **options: str) -> Result:
     """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)", and what each pass took and said: a Result.
 
     Without a pipeline the compiler's own passes run, up to fusion. options: plugins=, patterns= (files, with commas
@@ -133,7 +135,7 @@ def run(text, pipeline="", **options):
     return Result(json.loads(report), time.perf_counter() - begin)
 
 
-def stages(flags, **how):
+def stages(flags: str | Iterable[object], **how: Any) -> dict[str, str]:
     """The program after each stage of the processor's pipeline: stage -> text, the first is "nb"."""
     program = emit(flags, "nb", **how)
     texts = {"nb": program}
@@ -158,12 +160,12 @@ class Verdict:
     value: float | None
     reference: float | None
     ns: float | None
-    change: tuple | None
+    change: tuple[float, float, float] | None
     instructions: int
     spills: int
 
     @property
-    def faster(self):
+    def faster(self) -> bool:
         """Less time, and not by chance."""
         return self.right and self.change is not None and self.change[2] < 0
 
@@ -189,7 +191,8 @@ def _verdict(row):
                    row["loop_spills"])
 
 
-def judge(flags, pipeline, *more, program=None, repeat=9, gradient="none"):
+def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: str | Result | None = None, repeat: int = 9,
+          gradient: str = "none") -> Any:
     """Is the kernel that a pipeline makes of an experiment right, and is it faster than that of the compiler's own passes?
 
     A Verdict; of several pipelines a list of them, timed in turn. program: an nb program as text in place of the
@@ -212,12 +215,13 @@ def judge(flags, pipeline, *more, program=None, repeat=9, gradient="none"):
     return verdicts if more else verdicts[0]
 
 
-def assembly(flags, **how):
+def assembly(flags: str | Iterable[object], **how: Any) -> str:
     """The image's kernel in the assembly of the processor at hand."""
     return emit(flags, "asm", **how)
 
 
-def kernel(flags, pipeline="", program=None, plugins="", patterns="", **how):
+def kernel(flags: str | Iterable[object], pipeline: str = "", program: str | Result | None = None, plugins: str = "",
+           patterns: str = "", **how: Any) -> Simulator:
     """A simulator that runs on a kernel of one's own.
 
     pipeline: in place of the passes up to fusion; the rest follows. program: an nb program as text in place of the

@@ -10,7 +10,9 @@ processor. A function traced by ``jax.jit`` keeps the numbers that the simulator
 """
 
 import functools
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from . import _jax_primitives, _snapshots
@@ -19,7 +21,7 @@ from .simulator import Simulator
 __all__ = ["image"]
 
 
-def image(sim, **parameters):
+def image(sim: Simulator, **parameters: Any) -> jax.Array:
     """The image of a simulator as an array, (slow, fast) or (panel, slow, fast).
 
     parameters: arrays by the names of parameters and groups of numbers, in SI units and in the parameter's shape. The

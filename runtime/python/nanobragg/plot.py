@@ -1,12 +1,19 @@
 """Pictures of images. ``image`` needs matplotlib; ``png`` needs nothing."""
 
+from __future__ import annotations
+
 import math
 import struct
 import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ._arrays import doubles
+from ._arrays import Array, doubles
+
+if TYPE_CHECKING:
+    from .simulator import Simulator
 
 
 def _rows(array):
@@ -32,7 +39,7 @@ def _levels(array):
     return numpy.clip(numpy.log(numpy.maximum(rows, low) / low) / math.log(top / low), 0, 1)
 
 
-def png(array):
+def png(array: Any) -> bytes:
     """The picture as the bytes of a PNG file: dark spots on white."""
     return grey_png(_levels(array))
 
@@ -62,7 +69,7 @@ def _turn(sim):
     return about(sim["twotheta_axis"], sim["twotheta"]) @ turn
 
 
-def two_theta(sim, shape):
+def two_theta(sim: Simulator, shape: Sequence[int]) -> Array:
     """Angles between beam and pixels, (panel, slow, fast), rad; of flat detectors."""
     fast, slow, normal = (sim[n] for n in ("fast_axis", "slow_axis", "normal_axis"))
     beam, size = sim["beam_direction"], sim["pixel_size"]
@@ -78,7 +85,8 @@ def two_theta(sim, shape):
     return numpy.arccos(numpy.clip(position @ beam / numpy.linalg.norm(position, axis=-1), -1, 1))
 
 
-def image(array, sim=None, ax=None, rings=True, cmap="gray_r", levels=None):
+def image(array: Any, sim: Simulator | None = None, ax: Any = None, rings: bool | Sequence[float] = True, cmap: Any = "gray_r",
+          levels: tuple[float, float] | None = None) -> Any:
     """Draws an image, (slow, fast), on a logarithmic scale, and returns the axes.
 
     levels: (lowest, highest) of the scale; None: the four decades below the brightest pixels, or fewer above a background.

@@ -2,18 +2,20 @@
 
 import math
 import operator
+from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 
 from . import _core
-from ._arrays import doubles
+from ._arrays import Array, doubles
 from ._errors import unknown
 
 _kinds = ("gauss", "fiber")
 _orders = ("detector", "noisify", "simtbx")
 
 
-def point_spread(image, kind, width, radius=None, threads=0):
+def point_spread(image: Any, kind: str, width: float, radius: int | None = None, threads: int = 0) -> Array:
     """The image with each pixel's light spread over its neighbours, as ``nb-sim -psf`` does it.
 
     image: (slow, fast) or (panel, slow, fast). kind: "gauss" or "fiber". width: full width at half maximum in pixels.
@@ -25,7 +27,7 @@ def point_spread(image, kind, width, radius=None, threads=0):
     return _core.point_spread(image, kind, width, radius, _whole("threads", threads, 0, 4096)).reshape(shape)
 
 
-def true_counts(counts, dead_time, exposure):
+def true_counts(counts: Any, dead_time: float, exposure: float) -> Array:
     """The photons of which a detector with ``-dead_time`` counts so many: the inverse of y exp(-y dead_time / exposure).
 
     counts: any shape, not negative. dead_time, exposure: s. Two numbers of photons have these counts; this is the
@@ -47,9 +49,10 @@ def true_counts(counts, dead_time, exposure):
     return u / rate if rate > 0 else counts
 
 
-def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_seed=123456789, gain=1.0, offset=0.0,
-           readout_noise=0.0, dead_pixels=0.0, hot_pixels=0.0, psf=None, psf_width=None, psf_radius=None, order="detector", bits=16,
-           overload=None, threads=0):
+def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, calibration: float = 0.0, calibration_seed: int = 123456789,
+           gain: float = 1.0, offset: float = 0.0, readout_noise: float = 0.0, dead_pixels: float = 0.0, hot_pixels: float = 0.0,
+           psf: str | None = None, psf_width: float | None = None, psf_radius: int | None = None, order: str = "detector",
+           bits: int = 16, overload: float | None = None, threads: int = 0) -> NDArray[numpy.unsignedinteger[Any]]:
     """The counts of one exposure where ``photons`` are expected, as ``nb-sim -noisefile`` draws them.
 
     photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not negative, finite.
@@ -65,12 +68,12 @@ def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_s
         raise ValueError(unknown("order", order, _orders))
     if bits not in (16, 32):
         raise ValueError(f"bits is 16 or 32, not {bits!r}")
-    how = {"order": order, "bits": bits, "psf": "", "psf_width": 1.0, "psf_radius": 0}
+    how: dict[str, Any] = {"order": order, "bits": bits, "psf": "", "psf_width": 1.0, "psf_radius": 0}
     for name, value, low in (("seed", seed, 0), ("shot", shot, 0), ("calibration_seed", calibration_seed, -2**31 + 1)):
         how[name] = _whole(name, value, low, 2**31 - 1)
-    for name, value, high in (("flicker", flicker, 1), ("calibration", calibration, 1), ("dead_pixels", dead_pixels, 1),
-                              ("hot_pixels", hot_pixels, 1), ("readout_noise", readout_noise, math.inf)):
-        how[name] = _number(name, value, 0, high)
+    for name, number, high in (("flicker", flicker, 1), ("calibration", calibration, 1), ("dead_pixels", dead_pixels, 1),
+                               ("hot_pixels", hot_pixels, 1), ("readout_noise", readout_noise, math.inf)):
+        how[name] = _number(name, number, 0, high)
     how["gain"], how["offset"] = _number("gain", gain, 0, math.inf, above=True), _number("offset", offset, -math.inf, math.inf)
     how["overload"] = None if overload is None else _number("overload", overload, 1, 65535 if bits == 16 else 2147483647)
     if psf is not None:
@@ -82,7 +85,8 @@ def counts(photons, seed, *, shot=0, flicker=0.0, calibration=0.0, calibration_s
     elif psf_width is not None or psf_radius is not None:
         raise ValueError("psf_width and psf_radius are of a psf=, 'gauss' or 'fiber', and there is none")
     # Far above all overloads; single precision ends at 3e38.
-    return _core.counts(numpy.minimum(photons, 1e30), how, _whole("threads", threads, 0, 4096)).reshape(shape)
+    drawn: Any = _core.counts(numpy.minimum(photons, 1e30), how, _whole("threads", threads, 0, 4096))
+    return drawn.reshape(shape)
 
 
 def _image(value, what, any_sign=False):

@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
+from typing import Any
 
 from . import _compiler_folders, _core
 
@@ -62,7 +64,7 @@ def _deal(asked, comm):
             time.sleep(0.001)
 
 
-def series(flags, comm=None):
+def series(flags: str | Iterable[str], comm: Any = None) -> None:
     """Makes the images of ``--shots=`` or ``--frames=`` with the ranks of ``comm``, an mpi4py communicator; None: those
     of MPI.COMM_WORLD, and this process alone where there is no mpi4py. ``flags``: those of nb-sim, a string or a list;
     every rank gives the same. The images are bit by bit those of one process, the files those of
@@ -147,7 +149,7 @@ def world():
     return MPI.COMM_WORLD
 
 
-def main():
+def main() -> None:
     """Runs the package's nb-sim in place of this process; under a launcher of MPI, a series by series()."""
     flags = sys.argv[1:]
     try:

@@ -9,6 +9,8 @@ Numbers are in SI units. Through ``torch.library`` custom operators where torch 
 through ``torch.autograd.Function``. Tensors on a GPU are copied to this machine's memory and images back.
 """
 
+from typing import Any
+
 import numpy
 import torch
 
@@ -31,7 +33,7 @@ if hasattr(torch, "compiler") and hasattr(torch.compiler, "assume_constant_resul
     _describe = torch.compiler.assume_constant_result(_describe)
 
 
-def image(sim, **parameters):
+def image(sim: Simulator, **parameters: Any) -> torch.Tensor:
     """The image of a simulator as a tensor, (slow, fast) or (panel, slow, fast), differentiable twice.
 
     parameters: tensors by the names of parameters and groups of numbers, in SI units and in the parameter's shape:
