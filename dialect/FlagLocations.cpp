@@ -1,7 +1,7 @@
 #include "dialect/FlagLocations.h"
 
 #include "dialect/Names.h"
-#include "lib/Experiment/FlagOf.h"
+#include "lib/Program/FlagOf.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,7 +1,7 @@
 // The command line of nb-sim as a structure.
 //
 //   CommandLine line = parseCommandLine(words);       // flags only; throws UsageError
-//   LoadedInputs loaded = loadInputs(line);           // lib/Inputs reads the named files
+//   LoadedInputs loaded = loadInputs(requestOf(line)); // lib/Inputs reads the named files
 //   CompleteExperiment run = completeExperiment(line, loaded);
 //
 // The flags themselves stand in one table (Flag.h), which parsing, usage text and the flag
@@ -9,10 +9,10 @@
 #ifndef NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
-#include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/NoiseModel.h"
-#include "lib/Experiment/Options.h"
+#include "lib/Noise/NoiseModel.h"
 #include "lib/Experiment/Semantics.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Inputs/InputFiles.h"
 #include "nanobragg/Run.h"
 #include "nanobragg/SimulatorOptions.h"
 
@@ -25,27 +25,6 @@
 #include <vector>
 
 namespace nanobragg {
-
-/// A table of amorphous scattering, by the name of its file or of a stock one.
-struct BackgroundFile {
-  std::string_view flag;
-  std::string name;
-  double stolUnit = 0; ///< unit of the table's first column, in 1/m
-  MaterialOptions material;
-};
-
-/// Files to read, as the user named them.
-struct InputFiles {
-  std::optional<std::string> hkl, matrix, sources, image, mask, gainMap, panels, pixels;
-  std::optional<std::string> expt;     ///< FILE or FILE:N
-  std::optional<std::string> geometry; ///< CrystFEL's
-  std::optional<std::string> spectrum;
-  std::optional<std::string> dump;                           ///< read without hkl, written with it
-  std::optional<std::string> hklChannels;                    ///< in place of hkl
-  std::optional<std::string> anomalousAtoms, anomalousTable; ///< both or none, with hkl
-  std::vector<BackgroundFile> backgrounds;
-  MaterialOptions material; ///< for all backgrounds that do not say otherwise
-};
 
 /// The user's choices for the noise image; where unset, -compat decides.
 struct CountingOptions {
@@ -165,13 +144,6 @@ void requireKnownFlag(const std::string &word, const std::vector<std::string_vie
 /// Parses the words after the program's name; reads no file. They change what `said` says already.
 /// Throws UsageError.
 CommandLine parseCommandLine(const std::vector<std::string> &words, const CommandLine &said = {});
-
-/// "FILE:N", or FILE for the first experiment.
-struct ExptName {
-  std::string path;
-  std::optional<std::size_t> index;
-};
-ExptName exptNameOf(const std::string &word);
 
 /// Complete and grouped, with units and defaults.
 std::string usageText();

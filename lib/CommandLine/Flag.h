@@ -4,7 +4,7 @@
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Numbers.h"
-#include "lib/Experiment/Quantity.h"
+#include "lib/Quantities/Quantity.h"
 
 #include <span>
 

@@ -1,6 +1,7 @@
 #include "lib/CommandLine/Flag.h"
 
-#include <filesystem>
+#include "lib/Experiment/Units.h"
+
 #include <numbers>
 
 namespace nanobragg {
@@ -12,10 +13,10 @@ void addBackground(CommandLine &line, std::string_view flag, const Values &v, do
 }
 
 /// Sets it for the table before it on the command line; for all, when it comes before the first.
-template <auto field>
+template <auto field, double (*inSI)(double)>
 void setMaterial(CommandLine &line, const Values &v) {
   std::vector<BackgroundFile> &tables = line.files.backgrounds;
-  (tables.empty() ? line.files.material : tables.back().material).*field = v.number();
+  (tables.empty() ? line.files.material : tables.back().material).*field = inSI(v.number());
 }
 
 constexpr Idle tablesIgnored{
@@ -23,16 +24,6 @@ constexpr Idle tablesIgnored{
     "the table is read and checked, but with -compat c the background comes from -water alone"};
 
 } // namespace
-
-ExptName exptNameOf(const std::string &word) {
-  std::error_code ignored;
-  const std::size_t colon = word.rfind(':');
-  if (colon == word.npos || colon + 1 == word.size() || colon == 0 || word.size() - colon > 9 ||
-      word.find_first_not_of("0123456789", colon + 1) != word.npos ||
-      std::filesystem::exists(word, ignored))
-    return {word, {}};
-  return {word.substr(0, colon), std::size_t(std::stoul(word.substr(colon + 1)))};
-}
 
 FlagGroup inputFlags() {
   return groupOf(
@@ -153,7 +144,7 @@ FlagGroup inputFlags() {
            .help = "of the background's material along the beam; behind a -stol of that one, "
                    "before the first of all",
            .range = Range::notNegative(),
-           .apply = setMaterial<&MaterialOptions::thickness>,
+           .apply = setMaterial<&MaterialOptions::thickness, units::fromMillimetres>,
            .with = "-stol -4stol -Q"},
           {.spellings = {"-density", "-sample_den", "-sample_density"},
            .values = "RHO",
@@ -161,7 +152,7 @@ FlagGroup inputFlags() {
            .fallback = "1; air 0.0012",
            .help = "density of the background's material; as -thickness",
            .range = Range::notNegative(),
-           .apply = setMaterial<&MaterialOptions::density>,
+           .apply = setMaterial<&MaterialOptions::density, units::fromGramsPerCubicCentimetre>,
            .with = "-stol -4stol -Q"},
           {.spellings = {"-MW", "-molec", "-molecular_weight"},
            .values = "WEIGHT",
@@ -169,7 +160,7 @@ FlagGroup inputFlags() {
            .fallback = "18; air 28",
            .help = "molecular weight of the background's material; as -thickness",
            .range = Range::positive(),
-           .apply = setMaterial<&MaterialOptions::molarMass>,
+           .apply = setMaterial<&MaterialOptions::molarMass, units::fromGrams>,
            .with = "-stol -4stol -Q"},
           {.spellings = {"-stolout"},
            .values = "FILE",

@@ -28,12 +28,6 @@ std::vector<std::string> words(std::string_view text) {
   return all;
 }
 
-/// A switch that a later one takes back, as -nopolar before -polar.
-bool isTakenBack(const Quantity &row, const Options &options) {
-  return row.values.empty() && !row.more.also &&
-         row.field().get(options) != std::vector<double>{row.more.value};
-}
-
 std::string named(const std::vector<std::string> &names) {
   std::string all = names.size() == 1 ? "no " : "none of ";
   for (const std::string &name : names)
@@ -54,19 +48,7 @@ std::string effect(const Flag &flag, const CommandLine &line,
     return none + "there is " + named(with);
   if (const auto beside = std::ranges::find_if(without, given); beside != without.end())
     return none + *beside + " takes its place";
-  const Quantity *row = flag.quantity;
-  if (row && isTakenBack(*row, line.options))
-    return none + "a later flag takes it back";
-  if (!row || row->more.only.empty())
-    return {};
-  const auto fields = row->fields.size() - std::size_t(std::ranges::count(row->fields, nullptr));
-  const auto unread = std::size_t(std::ranges::count_if(row->fields, [&](const Field *field) {
-    return std::ranges::find(neverRead, field) != neverRead.end();
-  }));
-  if (unread == 0)
-    return {};
-  return (unread == fields ? none : " has but a part of its effect: ") + "it counts only " +
-         std::string(row->more.only);
+  return flag.quantity ? lostEffect(*flag.quantity, line.options, neverRead) : "";
 }
 
 } // namespace

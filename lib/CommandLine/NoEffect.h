@@ -3,7 +3,7 @@
 #define NANOBRAGG_COMMANDLINE_NOEFFECT_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/Experiment/Quantity.h"
+#include "lib/Quantities/Quantity.h"
 
 #include <string>
 #include <vector>

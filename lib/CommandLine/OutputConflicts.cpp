@@ -1,9 +1,9 @@
 #include "lib/CommandLine/OutputConflicts.h"
 
-#include "lib/Experiment/StockMaterials.h"
+#include "lib/Choose/StockMaterials.h"
 
-#include "lib/IO/AnomalousFiles.h"
-#include "lib/IO/StructureFactorFile.h"
+#include "lib/Formats/AnomalousFiles.h"
+#include "lib/Formats/StructureFactorFile.h"
 
 #include <filesystem>
 

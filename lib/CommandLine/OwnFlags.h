@@ -3,8 +3,8 @@
 #define NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/CommandLine/UsageError.h"
 #include "lib/CommandLine/WrappedText.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <span>

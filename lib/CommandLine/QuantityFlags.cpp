@@ -1,5 +1,6 @@
 // Flags from the table of quantities.
 #include "lib/CommandLine/Flag.h"
+#include "lib/Experiment/Units.h"
 
 #include <stdexcept>
 
@@ -14,7 +15,8 @@ void setQuantity(CommandLine &line, const Values &v) {
       numbers.push_back(row.choice(v.text()));
     else
       for (std::size_t i = 0; i != v.size(); ++i)
-        numbers.push_back(v.number(i));
+        numbers.push_back(row.unit->inSI(v.number(i), i));
+    row.check(numbers);
     row.set(line.options, numbers);
   } catch (const std::invalid_argument &error) {
     v.refuse(error.what());
@@ -34,7 +36,8 @@ void setMissetSeed(CommandLine &line, const Values &v) {
   if (line.semantics.flagPrefixes != Rule::C || v.following().size() < 3)
     return;
   line.options.misset =
-      Vec3{v.number(), leadingNumber(v.following()[1]), leadingNumber(v.following()[2])};
+      Vec3{units::radians(v.number()), units::radians(leadingNumber(v.following()[1])),
+           units::radians(leadingNumber(v.following()[2]))};
   line.options.missetRandom = false;
   line.warnings.push_back("-misset_seed also sets -misset, as in the C program; put it before "
                           "-misset, or last");
@@ -45,7 +48,7 @@ void setTwothetaAxis(CommandLine &line, const Values &v) {
   setQuantity(line, v);
   if (line.semantics.flagPrefixes != Rule::C)
     return;
-  line.options.twotheta = v.number();
+  line.options.twotheta = units::radians(v.number());
   line.options.pivot = Pivot::Sample;
   line.warnings.push_back(
       "-twotheta_axis also sets -twotheta, as in the C program; put -twotheta after it");

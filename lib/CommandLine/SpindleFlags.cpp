@@ -1,6 +1,6 @@
 #include "lib/CommandLine/Flag.h"
 
-#include "lib/IO/TextScanner.h"
+#include "lib/Files/TextScanner.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #include "lib/CommandLine/Flag.h"
 
 #include "lib/CommandLine/Numbers.h"
-#include "lib/IO/TextScanner.h"
+#include "lib/Files/TextScanner.h"
 #include "lib/Parallel/MostThreads.h"
 #include "lib/Target/DeviceChoice.h"
 

@@ -7,8 +7,8 @@
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
-#include "lib/Experiment/CompileRequest.h"
-#include "lib/Experiment/Printable.h"
+#include "lib/Program/CompileRequest.h"
+#include "lib/Quantities/Printable.h"
 
 #include <cstdlib>
 #include <cstring>

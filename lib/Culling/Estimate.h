@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_CULLING_ESTIMATE_H
 #define NANOBRAGG_CULLING_ESTIMATE_H
 
-#include "lib/Experiment/Derivative.h"
+#include "lib/Program/Derivative.h"
 #include "lib/Experiment/Experiment.h"
 #include "nanobragg/Precision.h"
 

@@ -1,5 +1,6 @@
 #include "lib/Experiment/CellGeometry.h"
 
+#include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -38,8 +39,8 @@ double UnitCell::volume() const {
 }
 
 UnitCell unitCellOf(const std::array<double, 6> &given) {
-  const auto &[a, b, c, alpha, beta, gamma] = given;
-  const UnitCell cell{a, b, c, units::radians(alpha), units::radians(beta), units::radians(gamma)};
+  const auto [a, b, c, alpha, beta, gamma] = flagUnit::inFlagUnits(flagUnit::cell, given);
+  const UnitCell cell{a, b, c, given[3], given[4], given[5]};
   constexpr double smallest = 1e-6; // volume, over that of the box a b c
   bool convex = std::max({cell.alpha, cell.beta, cell.gamma}) < std::numbers::pi;
   double volume = cell.volume();

@@ -19,7 +19,7 @@ struct UnitCell {
   double volume() const; ///< 2 a b c sqrt|...| of that, in the unit of the edges cubed
 };
 
-/// The cell from A and degrees. Throws std::invalid_argument for a cell without volume.
+/// The cell, edges in A, from m and rad. Throws std::invalid_argument for a cell without volume.
 UnitCell unitCellOf(const std::array<double, 6> &cell);
 
 /// a*, b*, c* in one over the unit of the edges, with a* along X and b* in the XY plane.

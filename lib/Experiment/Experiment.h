@@ -7,9 +7,9 @@
 #define NANOBRAGG_EXPERIMENT_EXPERIMENT_H
 
 #include "lib/Experiment/CheckedSize.h"
-#include "lib/Experiment/FixedCount.h"
 #include "lib/Experiment/ProgramVariant.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -64,6 +64,10 @@ struct Crystal {
   /// With Mosaicity::Ellipsoid, rad: standard deviations of rotations about the axes x, y, z of the
   /// crystal's frame (docs/disorder.md), in which the axes of the domains are.
   Vec3 mosaicAbc{};
+  /// The widest of all spreads, rad.
+  double widestMosaicSpread() const {
+    return std::max({mosaicSpread, mosaicAbc[0], mosaicAbc[1], mosaicAbc[2]});
+  }
   // With variant.diffuse, along the axes of the crystal's frame, in m.
   Vec3 diffuseGamma{}; ///< correlation lengths of displacements
   Vec3 diffuseSigma{}; ///< root mean square displacements
@@ -204,16 +208,6 @@ struct Experiment {
   /// Pixels of all panels of the image.
   std::int64_t pixelCount() const {
     return productOf({imagePanels(), detector.slowPixels, detector.fastPixels}, "an image");
-  }
-  /// Counts to compile into a kernel: where a pixel is one sub-pixel, what is evaluated at the
-  /// first sub-pixel is what the sample needs too.
-  std::vector<FixedCount> fixedCounts() const {
-    std::vector<FixedCount> fixed;
-    if (detector.oversample == 1)
-      fixed.push_back({"oversample", 1});
-    if (variant.background && background.oversample == 1)
-      fixed.push_back({"background_oversample", 1});
-    return fixed;
   }
 };
 

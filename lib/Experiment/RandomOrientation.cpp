@@ -43,6 +43,18 @@ Mat3 rotationMatrix(const AxisAngle &rotation) {
   return matrix;
 }
 
+Mat3 rotationXYZ(const Vec3 &angles) {
+  Mat3 matrix{};
+  for (int column = 0; column < 3; ++column) {
+    Vec3 e{};
+    e[column] = 1;
+    const Vec3 image = rotatedXYZ(angles, e);
+    for (int row = 0; row < 3; ++row)
+      matrix[3 * row + column] = image[row];
+  }
+  return matrix;
+}
+
 Vec3 anglesXYZ(const Mat3 &u) {
   // At the pole only the sum or difference of the angles about X and Z is defined.
   if (u[6] * u[6] >= 1.0)

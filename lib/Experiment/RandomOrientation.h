@@ -24,6 +24,9 @@ Vec3 drawOrientation(Rule rule, Ran1 &random, std::int64_t &seed);
 /// The matrix of a rotation about an axis, row-major.
 Mat3 rotationMatrix(const AxisAngle &rotation);
 
+/// The matrix of rotations about lab X, then Y, then Z, rad.
+Mat3 rotationXYZ(const Vec3 &angles);
+
 /// Angles about lab X, then Y, then Z that make up a rotation matrix.
 Vec3 anglesXYZ(const Mat3 &rotation);
 

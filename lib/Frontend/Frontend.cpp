@@ -2,7 +2,7 @@
 
 #include "dialect/FlagLocations.h"
 #include "dialect/Names.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Emitter.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

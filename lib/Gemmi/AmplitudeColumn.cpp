@@ -1,6 +1,6 @@
 #include "lib/Gemmi/AmplitudeColumn.h"
 
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "lib/Gemmi/Expansion.h"
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/GridSize.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/GridSize.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_GEMMI_EXPANSION_H
 #define NANOBRAGG_GEMMI_EXPANSION_H
 
-#include "lib/IO/StructureFactorFile.h"
+#include "lib/Formats/StructureFactorFile.h"
 
 #include <cstdint>
 #include <gemmi/symmetry.hpp>

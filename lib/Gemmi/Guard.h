@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_GEMMI_GUARD_H
 #define NANOBRAGG_GEMMI_GUARD_H
 
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 #include <exception>
 #include <gemmi/unitcell.hpp>

@@ -1,6 +1,6 @@
 #include "lib/Gemmi/MergedReflections.h"
 
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 #include <cmath>
 #define GEMMI_WRITE_IMPLEMENTATION

@@ -1,8 +1,8 @@
-// The functions that lib/IO/MergedReflections.h declares, with gemmi.
+// The functions that lib/Formats/MergedReflections.h declares, with gemmi.
 #ifndef NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
 #define NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
 
-#include "lib/IO/MergedReflections.h"
+#include "lib/Formats/MergedReflections.h"
 
 namespace nanobragg::io {
 

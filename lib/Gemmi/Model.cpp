@@ -2,7 +2,7 @@
 
 #include "lib/Gemmi/CoreCif.h"
 #include "lib/Gemmi/Guard.h"
-#include "lib/IO/MemoryLimit.h"
+#include "lib/Files/MemoryLimit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_GEMMI_MODEL_H
 #define NANOBRAGG_GEMMI_MODEL_H
 
-#include "lib/IO/StructureFactorFile.h"
+#include "lib/Formats/StructureFactorFile.h"
 
 namespace nanobragg::io {
 

@@ -4,7 +4,7 @@
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
 #include "lib/Gemmi/Shelx.h"
-#include "lib/IO/ModuleCall.h"
+#include "lib/Files/ModuleCall.h"
 
 using namespace nanobragg::io;
 

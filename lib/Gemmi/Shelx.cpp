@@ -4,7 +4,7 @@
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
 #include "lib/Gemmi/Operation.h"
-#include "lib/IO/FileContents.h"
+#include "lib/Files/FileContents.h"
 
 #include <algorithm>
 #include <cctype>

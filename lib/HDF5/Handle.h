@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_HDF5_HANDLE_H
 #define NANOBRAGG_HDF5_HANDLE_H
 
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 #include <hdf5.h>
 #include <string>

@@ -2,8 +2,8 @@
 #include "lib/HDF5/CheckedDataset.h"
 #include "lib/HDF5/Nexus.h"
 #include "lib/HDF5/NexusToGoOnWith.h"
-#include "lib/IO/Isolated.h"
-#include "lib/IO/ModuleCall.h"
+#include "lib/Files/Isolated.h"
+#include "lib/Files/ModuleCall.h"
 
 #include <cstring>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_HDF5_NEXUS_H
 #define NANOBRAGG_HDF5_NEXUS_H
 
-#include "lib/IO/NexusFile.h"
+#include "lib/Formats/NexusFile.h"
 
 namespace nanobragg::io {
 

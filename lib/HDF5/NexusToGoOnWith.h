@@ -3,14 +3,14 @@
 #define NANOBRAGG_HDF5_NEXUSTOGOONWITH_H
 
 #include "lib/HDF5/Handle.h"
-#include "lib/IO/NexusFile.h"
+#include "lib/Formats/NexusFile.h"
 
 namespace nanobragg::io {
 
 inline constexpr char noFileToGoOnWith[] =
     "is no HDF5 file that could be gone on with; remove it, or leave out --resume";
 
-/// The lock of the file is its caller's (lib/IO/NexusFile.cpp).
+/// The lock of the file is its caller's (lib/Formats/NexusFile.cpp).
 Handle unlockedAccess();
 
 /// The frames of a file, if a writer with these options has made them. Writing must not go

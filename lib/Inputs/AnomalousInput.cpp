@@ -1,19 +1,20 @@
 #include "lib/Inputs/AnomalousInput.h"
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 #include "lib/Experiment/FactorsByEnergy.h"
-#include "lib/IO/AnomalousFiles.h"
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/GridSize.h"
-#include "lib/IO/TextScanner.h"
-#include "lib/Inputs/CellOfShots.h"
-#include "lib/Inputs/ShotTable.h"
+#include "lib/Experiment/FlagUnits.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Formats/AnomalousFiles.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/GridSize.h"
+#include "lib/Files/TextScanner.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 
 namespace nanobragg {
 namespace {
@@ -64,7 +65,9 @@ void refuseOtherCell(const std::string &path, const std::array<double, 6> &cell,
 Scatterers atomsOfModel(const io::NameAndLabel &file, const std::string &content,
                         io::StructureFactorFormat format, io::DispersionTable *table,
                         LoadedInputs &loaded) {
-  const std::optional<std::array<double, 6>> &cell = loaded.options.cell;
+  std::optional<std::array<double, 6>> cell;
+  if (loaded.options.cell)
+    cell = flagUnit::inFlagUnits(flagUnit::cell, *loaded.options.cell);
   io::AtomsOfModel model = io::atomsOfModel(file.name, content, format, cell);
   refuseOtherCell(file.name, model.cell, cell);
   loaded.warnings.insert(loaded.warnings.end(), model.warnings.begin(), model.warnings.end());
@@ -96,9 +99,9 @@ Scatterers atomsOfModel(const io::NameAndLabel &file, const std::string &content
   return result;
 }
 
-Scatterers readScatterers(io::DispersionTable *table, const CommandLine &line,
+Scatterers readScatterers(io::DispersionTable *table, const ExperimentRequest &request,
                           LoadedInputs &loaded) {
-  const io::NameAndLabel file = io::splitLabel(*line.files.anomalousAtoms);
+  const io::NameAndLabel file = io::splitLabel(*request.files.anomalousAtoms);
   const std::string content = io::readMaybeCompressed(file.name);
   const io::StructureFactorFormat format = io::formatOf(content);
   if (io::isModel(format))
@@ -112,25 +115,25 @@ Scatterers readScatterers(io::DispersionTable *table, const CommandLine &line,
 }
 
 /// eV, of all sources, those of each shot too; each once, ascending.
-std::vector<double> energiesOfSources(const CommandLine &line, const LoadedInputs &loaded) {
+std::vector<double> energiesOfSources(const ExperimentRequest &request,
+                                      const LoadedInputs &loaded) {
   const auto energiesOfRun = [&](const Options &options) {
     return sourceEnergies(
-        withoutFactors(options, loaded.inputs, loaded.inputs.sources, line.semantics).experiment);
+        withoutFactors(options, loaded.inputs, loaded.inputs.sources, request.semantics)
+            .experiment);
   };
   std::vector<double> energies = energiesOfRun(loaded.options);
-  if (line.series.shots && !areExperiments(loaded.shots))
-    for (const Shot &shot : readShotTable(*line.series.shots, loaded.shots, line)) {
-      const std::vector<std::string> &words = shot.front().words;
-      constexpr std::string_view flags[] = {"-lambda", "-energy", "-lambda_offset", "-lambda_scale",
-                                            "-dispersion"};
-      if (std::ranges::find_first_of(words, flags) == words.end())
-        break; // nor have the others
-      CommandLine one = line;
-      one.options = loaded.options;
-      applyShot(shot.front(), one);
-      const std::vector<double> more = energiesOfRun(one.options);
-      energies.insert(energies.end(), more.begin(), more.end());
-    }
+  const auto ofBeam = [](const Options &o) {
+    return std::tie(o.lambda, o.energy, o.wavelengthOffset, o.wavelengthScale, o.dispersion);
+  };
+  if (request.eachStill)
+    request.eachStill(loaded.options, [&](const Options &still) {
+      if (ofBeam(still) != ofBeam(loaded.options)) {
+        const std::vector<double> more = energiesOfRun(still);
+        energies.insert(energies.end(), more.begin(), more.end());
+      }
+      return true;
+    });
   std::ranges::sort(energies);
   // Those of very many shots are on one tangent.
   const double apart = (energies.back() - energies.front()) / 16384;
@@ -198,16 +201,17 @@ io::DispersionTable tableOfElements(const std::vector<io::LabelledAtom> &atoms,
 
 } // namespace
 
-void loadAnomalousAtoms(const CommandLine &line, LoadedInputs &loaded) {
-  const std::string &atomFile = *line.files.anomalousAtoms;
-  const std::string tableFile = line.files.anomalousTable.value_or("");
+void loadAnomalousAtoms(const ExperimentRequest &request, LoadedInputs &loaded) {
+  const std::string &atomFile = *request.files.anomalousAtoms;
+  const std::string tableFile = request.files.anomalousTable.value_or("");
   io::DispersionTable table;
   if (!tableFile.empty())
     table = io::readDispersion(tableFile);
-  const Scatterers scatterers = readScatterers(tableFile.empty() ? nullptr : &table, line, loaded);
+  const Scatterers scatterers =
+      readScatterers(tableFile.empty() ? nullptr : &table, request, loaded);
   if (tableFile.empty()) {
     std::string remark;
-    table = tableOfElements(scatterers.atoms, energiesOfSources(line, loaded), remark);
+    table = tableOfElements(scatterers.atoms, energiesOfSources(request, loaded), remark);
     loaded.remarks.push_back(remark);
   }
   auto byEnergy = std::make_shared<FactorsByEnergy>(*loaded.inputs.byEnergy);

@@ -9,7 +9,7 @@ namespace nanobragg {
 /// Adds the scatterers of --anomalous-atoms to the complex factors that are loaded, with the f' and
 /// f'' of --anomalous-table, or without it those of their elements at the wavelengths of all
 /// sources. All other inputs are loaded. Throws UsageError, io::FileError.
-void loadAnomalousAtoms(const CommandLine &line, LoadedInputs &loaded);
+void loadAnomalousAtoms(const ExperimentRequest &request, LoadedInputs &loaded);
 
 } // namespace nanobragg
 #endif

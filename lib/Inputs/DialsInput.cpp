@@ -1,10 +1,13 @@
 #include "lib/Inputs/DialsInput.h"
 
-#include "lib/Experiment/Units.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Experiment/LabPanels.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Quantities/UsageError.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/CrystfelGeometry.h"
-#include "lib/IO/ExptFile.h"
-#include "lib/IO/FileError.h"
+#include "lib/Formats/CrystfelGeometry.h"
+#include "lib/Formats/ExptFile.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsPixels.h"
 
 #include <algorithm>
@@ -20,53 +23,23 @@ Vec3 applied(const Mat3 &m, const Vec3 &v) {
           m[6] * v[0] + m[7] * v[1] + m[8] * v[2]};
 }
 
-/// Tells which flags have decided what the file says too.
-class FlagsFirst {
-public:
-  FlagsFirst(const CommandLine &line, const std::string &path, LoadedInputs &loaded)
-      : line(line), path(path), loaded(loaded) {}
-
-  bool anyOf(std::initializer_list<std::string_view> names, const char *what) {
-    for (const std::string_view name : names)
-      if (isGiven(line, name)) {
-        loaded.remarks.push_back(std::string(name) + " decides " + what + ", not " + path);
-        return true;
-      }
-    return false;
+void refuseConventions(const ExperimentRequest &request, const std::string &path) {
+  const auto &convention = request.options.convention;
+  if (convention && *convention != Convention::Custom) {
+    const std::string name =
+        inWordsOf(request.caller, std::string("-") + wordsOf<Convention>[std::size_t(*convention)]);
+    throw UsageError(name + " chooses a frame, and " + path + " has its own; leave " + name +
+                     " out");
   }
-
-private:
-  const CommandLine &line;
-  const std::string &path;
-  LoadedInputs &loaded;
-};
-
-void refuseConventions(const CommandLine &line, const std::string &path) {
-  for (const std::string_view name : {"-mosflm", "-xds", "-adxv", "-denzo", "-dials"})
-    if (isGiven(line, name))
-      throw UsageError(std::string(name) + " chooses a frame, and " + path +
-                       " has its own; leave " + std::string(name) + " out");
-  for (const std::string_view name : {"--panels", "-img"})
-    if (isGiven(line, name))
-      throw UsageError(std::string(name) + " and " + path +
+  for (const auto &[name, given] :
+       {std::pair("--panels", request.files.panels || !request.options.panels.empty()),
+        std::pair("-img", request.files.image.has_value())})
+    if (given)
+      throw UsageError(inWordsOf(request.caller, name) + " and " + path +
                        " both say where the detector is; leave one of them out");
 }
 
-/// The panel that the beam meets, else the first.
-std::size_t referencePanel(const std::vector<io::DialsPanel> &panels, const Vec3 &beam) {
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const io::DialsPanel &p = panels[i];
-    const Vec3 normal = cross(p.fast, p.slow);
-    const double cosine = dot(beam, normal), away = dot(p.origin, normal);
-    if (std::fabs(cosine) < 1e-6 || away / cosine <= 0)
-      continue;
-    const Vec3 met = difference(scaled(beam, away / cosine), p.origin);
-    const double f = dot(met, p.fast) / p.pixelSize[0], s = dot(met, p.slow) / p.pixelSize[1];
-    if (f >= 0 && f <= double(p.pixels[0]) && s >= 0 && s <= double(p.pixels[1]))
-      return i;
-  }
-  return 0;
-}
+Vec3 inMetres(const Vec3 &mm) { return flagUnit::inSI(flagUnit::millimetres, mm); }
 
 /// The mask file of an experiment: as it is named, or beside the list.
 std::string maskFileOf(const io::DialsExperiment &e, const std::string &path) {
@@ -77,15 +50,15 @@ std::string maskFileOf(const io::DialsExperiment &e, const std::string &path) {
 }
 
 void takeSensor(const std::string &path, const std::vector<io::DialsPanel> &panels,
-                const CommandLine &line, LoadedInputs &loaded) {
+                const ExperimentRequest &request, LoadedInputs &loaded) {
   const io::DialsPanel &first = panels.front();
   if (!first.parallax || !(first.thickness > 0) || !(first.mu > 0))
     return;
-  FlagsFirst flags(line, path, loaded);
-  if (flags.anyOf({"-detector_thick", "-detector_abs"}, "the sensor"))
+  CallerFirst caller(request, path, loaded);
+  if (caller.anyOf("the sensor", &Options::thickness, &Options::attenuationDepth))
     return;
-  loaded.options.thickness = first.thickness * 1000;
-  loaded.options.attenuationDepth = 1000 / first.mu;
+  loaded.options.thickness = flagUnit::micrometres.inSI(first.thickness * 1000);
+  loaded.options.attenuationDepth = flagUnit::micrometres.inSI(1000 / first.mu);
   if (std::ranges::any_of(panels, [&](const io::DialsPanel &p) {
         return p.thickness != first.thickness || p.mu != first.mu;
       }))
@@ -95,16 +68,18 @@ void takeSensor(const std::string &path, const std::vector<io::DialsPanel> &pane
 
 /// A polychromatic beam of dxtbx says where its spectrum begins and ends; between them it is taken
 /// to be level.
-void takeRange(const std::array<double, 2> &range, const std::string &path, const CommandLine &line,
-               LoadedInputs &loaded) {
-  FlagsFirst flags(line, path, loaded);
-  if (flags.anyOf({"--spectrum", "-sourcefile", "-dispersion", "--bandwidth-sigma"},
-                  "the spectrum"))
+void takeRange(const std::array<double, 2> &range, const std::string &path,
+               const ExperimentRequest &request, LoadedInputs &loaded) {
+  CallerFirst caller(request, path, loaded);
+  if (caller.isNamed(request.files.spectrum.has_value(), "--spectrum", "the spectrum") ||
+      caller.isNamed(request.files.sources || !request.inputs.sources.empty(), "-sourcefile",
+                     "the spectrum") ||
+      caller.anyOf("the spectrum", &Options::dispersion, &Options::bandwidthSigma))
     return;
   Options &o = loaded.options;
   const double width = range[1] - range[0], middle = (range[0] + range[1]) / 2;
   constexpr double fine = 1e-3, most = 1000; // of the wavelength; wavelengths
-  o.dispersion = 100 * width / middle;
+  o.dispersion = width / middle;
   if (!o.dispersionSteps)
     o.dispersionSteps =
         std::int64_t(std::clamp(std::round(width / (fine * middle)) + 1, 2.0, most));
@@ -116,67 +91,69 @@ void takeRange(const std::array<double, 2> &range, const std::string &path, cons
   loaded.remarks.push_back(path + text);
 }
 
-void takeBeam(const io::DialsBeam &beam, const std::string &path, const CommandLine &line,
+void takeBeam(const io::DialsBeam &beam, const std::string &path, const ExperimentRequest &request,
               LoadedInputs &loaded) {
   Options &o = loaded.options;
-  FlagsFirst flags(line, path, loaded);
-  if (!flags.anyOf({"-lambda", "-energy"}, "the wavelength"))
-    o.lambda = beam.wavelength;
+  CallerFirst caller(request, path, loaded);
+  if (!caller.anyOf("the wavelength", &Options::lambda, &Options::energy))
+    o.lambda = units::wavelengthFromAngstrom(beam.wavelength);
   if (beam.probe != "x-ray")
     loaded.warnings.push_back(path + ": its beam is of " + beam.probe +
                               "s, and what scatters here is what scatters X-rays");
   if (beam.wavelengthRange)
-    takeRange(*beam.wavelengthRange, path, line, loaded);
+    takeRange(*beam.wavelengthRange, path, request, loaded);
   const Vec3 direction = scaled(beam.direction, -1);
-  if (!flags.anyOf({"-beam_vector"}, "the beam's direction"))
+  if (!caller.anyOf("the beam's direction", &Options::beamVector))
     o.beamVector = direction;
-  if (!flags.anyOf({"-polar_vector"}, "the plane of polarization"))
+  if (!caller.anyOf("the plane of polarization", &Options::polarVector))
     o.polarVector = cross(direction, beam.polarizationNormal);
-  if (!flags.anyOf({"-polar", "-nopolar"}, "the polarization"))
+  if (!caller.anyOf("the polarization", &Options::polarization, &Options::noPolarization))
     o.polarization = 2 * beam.polarizationFraction - 1;
 }
 
 /// What is averaged. The widths of a file are none of samples.
-void takeAverages(const io::Averages &averages, const std::string &path, const CommandLine &line,
-                  LoadedInputs &loaded) {
+void takeAverages(const io::Averages &averages, const std::string &path,
+                  const ExperimentRequest &request, LoadedInputs &loaded) {
   Options &o = loaded.options;
-  FlagsFirst flags(line, path, loaded);
-  if (!isGiven(line, "--average"))
+  CallerFirst caller(request, path, loaded);
+  if (!request.options.averaging)
     o.averaging = averages.how;
   else if (o.averaging != averages.how)
-    flags.anyOf({"--average"}, "how averages are taken");
+    caller.anyOf("how averages are taken", &Options::averaging);
   if (o.averaging == Averaging::Sampled)
     return;
-  if (!flags.anyOf({"-mosaic", "-mosaic_abc"}, "the mosaic spread")) {
-    o.mosaicSpread = averages.mosaicSpread;
-    o.mosaicAbc = averages.mosaicAbc;
+  if (!caller.anyOf("the mosaic spread", &Options::mosaicSpread, &Options::mosaicAbc)) {
+    o.mosaicSpread = units::converted(averages.mosaicSpread, units::radians);
+    o.mosaicAbc = units::converted(
+        averages.mosaicAbc, [](const Vec3 &abc) { return flagUnit::inSI(flagUnit::degrees, abc); });
   }
-  if (!flags.anyOf({"--bandwidth-sigma"}, "the bandwidth"))
-    o.bandwidthSigma = averages.bandwidthSigma;
-  if (averages.divergenceSigma && !flags.anyOf({"-divergence_sigma"}, "the divergence")) {
-    o.hdivSigma = (*averages.divergenceSigma)[0];
-    o.vdivSigma = (*averages.divergenceSigma)[1];
+  if (!caller.anyOf("the bandwidth", &Options::bandwidthSigma))
+    o.bandwidthSigma = units::converted(averages.bandwidthSigma, units::fromPercent);
+  if (averages.divergenceSigma && !caller.anyOf("the divergence", &Options::hdivSigma)) {
+    o.hdivSigma = units::fromMilliradians((*averages.divergenceSigma)[0]);
+    o.vdivSigma = units::fromMilliradians((*averages.divergenceSigma)[1]);
   }
 }
 
-void takeScan(const io::DialsExperiment &e, const std::string &path, const CommandLine &line,
-              LoadedInputs &loaded) {
+void takeScan(const io::DialsExperiment &e, const std::string &path,
+              const ExperimentRequest &request, LoadedInputs &loaded) {
   Options &o = loaded.options;
-  FlagsFirst flags(line, path, loaded);
-  if (e.goniometer && !flags.anyOf({"-spindle_axis"}, "the spindle"))
+  CallerFirst caller(request, path, loaded);
+  if (e.goniometer && !caller.anyOf("the spindle", &Options::spindleAxis))
     o.spindleAxis = applied(e.goniometer->setting, e.goniometer->axis);
   if (!e.scan)
     return;
-  if (!flags.anyOf({"-phi"}, "where the rotation starts"))
-    o.phi = e.scan->start;
-  if (!flags.anyOf({"-osc", "--osc-per-frame"}, "the rotation of a frame")) {
+  if (!caller.anyOf("where the rotation starts", &Options::phi))
+    o.phi = units::radians(e.scan->start);
+  if (!caller.anyOf("the rotation of a frame", &Options::osc) &&
+      !caller.isNamed(request.rotationOfFrames, "--osc-per-frame", "the rotation of a frame")) {
     if (e.scan->width < 0)
       throw io::FileError(path, "turns backwards (a negative oscillation); turn the spindle's axis "
                                 "around and change the sign");
     if (e.scan->width > 0)
-      o.osc = e.scan->width;
+      o.osc = units::radians(e.scan->width);
   }
-  if (e.scan->images() > 1 && !line.series.frames && !line.series.shots)
+  if (e.scan->images() > 1 && !request.manyImages)
     loaded.remarks.push_back("the scan of " + path + " has " + std::to_string(e.scan->images()) +
                              " images; this is the first, --frames=scan makes them all");
 }
@@ -187,14 +164,14 @@ double wavelengthOf(const Options &o, const Inputs &inputs) {
   if (o.lambda)
     return *o.lambda;
   if (o.energy)
-    return units::wavelengthFromEnergy(*o.energy) * 1e10;
+    return units::wavelengthFromEnergy(flagUnit::electronvolts.fromSI(*o.energy));
   for (const auto *header : {&inputs.imageHeader, &inputs.maskHeader})
     if (*header && (*header)->wavelength)
-      return *(*header)->wavelength;
-  return 1;
+      return units::wavelengthFromAngstrom(*(*header)->wavelength);
+  return units::angstrom;
 }
 
-Mat3 matrixOf(const io::DialsExperiment &e, double wavelength, std::int64_t frame) {
+Mat3 matrixOf(const io::DialsExperiment &e, std::int64_t frame) {
   std::array<Vec3, 3> stars = io::reciprocalOf(e.crystal->real);
   const std::vector<Mat3> &points = e.crystal->atScanPoints;
   if (!points.empty()) {
@@ -210,17 +187,56 @@ Mat3 matrixOf(const io::DialsExperiment &e, double wavelength, std::int64_t fram
     if (e.goniometer)
       v = applied(e.goniometer->setting, applied(e.goniometer->fixed, v));
     for (int row = 0; row < 3; ++row)
-      matrix[3 * row + column] = v[row] * wavelength;
+      matrix[3 * row + column] = v[row] / units::angstrom;
   }
   return matrix;
 }
 
-void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
-                 const io::DialsBeam &beam, const std::string &maskFile, const CommandLine &line,
-                 LoadedInputs &loaded) {
+void placeOwnPanels(const ExperimentRequest &request, LoadedInputs &loaded) {
   Options &o = loaded.options;
-  FlagsFirst flags(line, path, loaded);
+  if (!o.pixelSize)
+    throw UsageError(
+        "Detector.panels need the size of a pixel; give Detector.pixel_size with them");
+  if (!o.beamVector)
+    o.beamVector = Vec3{0, 0, 1};
+  if (!o.polarVector)
+    o.polarVector = Vec3{1, 0, 0};
+  if (!o.spindleAxis)
+    o.spindleAxis = Vec3{1, 0, 0};
+  LabDetector placed;
+  try {
+    placed = placeInLab(request.panels, unit(*o.beamVector), *o.pixelSize);
+  } catch (const std::invalid_argument &error) {
+    throw UsageError(std::string("Detector.panels: ") + error.what());
+  }
+  o.convention = Convention::Custom;
+  o.pivot = Pivot::Sample;
+  o.fastAxis = placed.fastAxis;
+  o.slowAxis = placed.slowAxis;
+  o.normalAxis = placed.normal;
+  o.closeDistance = placed.closeDistance;
+  o.xBeam = placed.beamCenterFast;
+  o.yBeam = placed.beamCenterSlow;
+  o.panels = placed.panels;
+}
+
+void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
+                 const io::DialsBeam &beam, const std::string &maskFile,
+                 const ExperimentRequest &request, LoadedInputs &loaded) {
+  Options &o = loaded.options;
+  CallerFirst caller(request, path, loaded);
   const io::DialsPanel &first = panels.front();
+  const Options &said = request.options;
+  const bool planeOfPython = request.caller == Caller::Python && said.fastAxis && said.slowAxis &&
+                             said.closeDistance && said.fastPixels;
+  if (planeOfPython || !request.panels.empty()) { // in place of the file's
+    if (!o.pixelSize)
+      o.pixelSize = units::fromMillimetres(first.pixelSize[0]);
+    if (!planeOfPython)
+      placeOwnPanels(request, loaded);
+    takeSensor(path, panels, request, loaded);
+    return;
+  }
   for (std::size_t i = 0; i < panels.size(); ++i)
     for (const double edge : panels[i].pixelSize)
       if (std::fabs(edge - first.pixelSize[0]) > 1e-9)
@@ -228,67 +244,58 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
                                       " has pixels of other edges than the first panel's " +
                                       std::to_string(first.pixelSize[0]) +
                                       " mm; all pixels must be squares of one size here");
-  const Vec3 direction = o.beamVector.value_or(scaled(beam.direction, -1));
-  const io::DialsPanel &reference = panels[referencePanel(panels, direction)];
+  std::vector<LabPanel> stand;
+  for (const io::DialsPanel &p : panels)
+    stand.push_back({inMetres(p.origin), p.fast, p.slow, p.pixels[0], p.pixels[1], path});
+  const LabDetector placed = [&] {
+    try {
+      return placeInLab(stand, o.beamVector.value_or(scaled(beam.direction, -1)),
+                        units::fromMillimetres(first.pixelSize[0]));
+    } catch (const std::invalid_argument &error) {
+      throw io::FileError(path, error.what());
+    }
+  }();
   o.convention = Convention::Custom;
   o.pivot = Pivot::Sample;
-  Vec3 normal = unit(cross(reference.fast, reference.slow));
-  if (dot(reference.origin, normal) < 0)
-    normal = scaled(normal, -1);
-  if (!(std::fabs(dot(reference.origin, normal)) > 1e-6))
-    throw io::FileError(path, "has a detector whose plane goes through the sample");
-  if (!flags.anyOf({"-fdet_vector", "-sdet_vector", "-odet_vector"}, "the detector's axes")) {
-    o.fastAxis = reference.fast;
-    o.slowAxis = reference.slow;
-    o.normalAxis = normal;
+  if (!caller.anyOf("the detector's axes", &Options::fastAxis, &Options::slowAxis,
+                    &Options::normalAxis)) {
+    o.fastAxis = placed.fastAxis;
+    o.slowAxis = placed.slowAxis;
+    o.normalAxis = placed.normal;
   }
-  if (!flags.anyOf({"-distance", "-close_distance"}, "the distance"))
-    o.closeDistance = dot(reference.origin, normal);
-  // Corner to nearest point; the axes of a file may be a little off a right angle.
-  const double skew = dot(reference.fast, reference.slow), determinant = 1 - skew * skew;
-  const double f = -dot(reference.origin, reference.fast),
-               s = -dot(reference.origin, reference.slow);
-  if (!flags.anyOf({"-Xbeam", "-Xclose", "-ORGX"}, "the beam centre along fast"))
-    o.xBeam = (f - skew * s) / determinant;
-  if (!flags.anyOf({"-Ybeam", "-Yclose", "-ORGY"}, "the beam centre along slow"))
-    o.yBeam = (s - skew * f) / determinant;
-  if (!flags.anyOf({"-pixel"}, "the pixels' size"))
-    o.pixelSize = first.pixelSize[0];
-  const bool sizes = flags.anyOf({"-detpixels", "-detpixels_x", "-detpixels_y", "-detsize",
-                                  "-detpixels_f", "-detpixels_s", "-detsize_f", "-detsize_s"},
-                                 "the number of pixels");
-  if (panels.size() == 1) {
-    if (!sizes) {
-      o.fastPixels = first.pixels[0];
-      o.slowPixels = first.pixels[1];
-    }
-  } else {
-    for (const io::DialsPanel &p : panels) {
-      PanelOptions panel;
-      panel.file = path;
-      panel.offset = difference(p.origin, reference.origin);
-      panel.fastAxis = p.fast;
-      panel.slowAxis = p.slow;
-      panel.normal = cross(p.fast, p.slow);
-      if (dot(p.origin, *panel.normal) < 0)
-        panel.normal = scaled(*panel.normal, -1);
-      panel.fastPixels = p.pixels[0];
-      panel.slowPixels = p.pixels[1];
-      o.panels.push_back(panel);
-    }
+  if (!caller.anyOf("the distance", &Options::distance, &Options::closeDistance))
+    o.closeDistance = placed.closeDistance;
+  if (!caller.anyOf("the beam centre along fast", &Options::xBeam, &Options::xClose,
+                    &Options::orgX))
+    o.xBeam = placed.beamCenterFast;
+  if (!caller.anyOf("the beam centre along slow", &Options::yBeam, &Options::yClose,
+                    &Options::orgY))
+    o.yBeam = placed.beamCenterSlow;
+  if (!caller.anyOf("the pixels' size", &Options::pixelSize))
+    o.pixelSize = units::fromMillimetres(first.pixelSize[0]);
+  const bool sizes =
+      caller.anyOf("the number of pixels", &Options::fastPixels, &Options::slowPixels,
+                   &Options::detSizeFast, &Options::detSizeSlow);
+  if (panels.size() == 1 && !sizes) {
+    o.fastPixels = first.pixels[0];
+    o.slowPixels = first.pixels[1];
   }
-  if (!flags.anyOf({"-mask"}, "which pixels are masked"))
+  if (panels.size() > 1)
+    o.panels = placed.panels;
+  if (!caller.isNamed(request.files.mask || request.inputs.mask, "-mask",
+                      "which pixels are masked"))
     takeMask(panels, maskFile, loaded);
-  if (!flags.anyOf({"-gain", "-gain_map"}, "the gain"))
+  if (!caller.anyOf("the gain", &Options::gain) &&
+      !caller.isNamed(request.files.gainMap || request.inputs.gainMap, "-gain_map", "the gain"))
     takeGain(panels, loaded);
-  takeSensor(path, panels, line, loaded);
+  takeSensor(path, panels, request, loaded);
 }
 
-void loadExpt(const CommandLine &line, LoadedInputs &loaded) {
-  const ExptName name = exptNameOf(*line.files.expt);
+void loadExpt(const ExperimentRequest &request, LoadedInputs &loaded) {
+  const ExptName name = exptNameOf(*request.files.expt);
   const std::string &path = name.path;
   const std::vector<io::DialsExperiment> all = io::readExpt(path, name.index);
-  refuseConventions(line, path);
+  refuseConventions(request, path);
   io::DialsExperiment chosen = all.front();
   if (!chosen.mask.empty())
     chosen.mask = maskFileOf(chosen, path);
@@ -297,36 +304,38 @@ void loadExpt(const CommandLine &line, LoadedInputs &loaded) {
   for (std::size_t i = 1; i < all.size(); ++i)
     if (all[i].crystal && chosen.imageSet >= 0 && all[i].imageSet == chosen.imageSet)
       loaded.dials.push_back(all[i]);
-  takeBeam(chosen.beam, path, line, loaded);
-  placePanels(path, chosen.panels, chosen.beam, chosen.mask, line, loaded);
-  takeScan(chosen, path, line, loaded);
+  takeBeam(chosen.beam, path, request, loaded);
+  placePanels(path, chosen.panels, chosen.beam, chosen.mask, request, loaded);
+  takeScan(chosen, path, request, loaded);
   if (chosen.averages)
-    takeAverages(*chosen.averages, path, line, loaded);
-  FlagsFirst flags(line, path, loaded);
-  if (chosen.crystal && !flags.anyOf({"-mat"}, "the orientation"))
-    loaded.inputs.matrix = matrixOf(chosen, wavelengthOf(loaded.options, loaded.inputs), 0);
+    takeAverages(*chosen.averages, path, request, loaded);
+  CallerFirst caller(request, path, loaded);
+  if (chosen.crystal && !caller.isNamed(request.files.matrix || request.inputs.hasMatrix(), "-mat",
+                                        "the orientation"))
+    loaded.inputs.matrix = matrixOf(chosen, 0);
   if (loaded.dials.size() > 1)
     loaded.remarks.push_back(path + ": " + std::to_string(loaded.dials.size()) +
                              " experiments share these images; each is a lattice on them");
 }
 
-void loadCrystfelGeometry(const CommandLine &line, LoadedInputs &loaded) {
-  const std::string &path = *line.files.geometry;
-  refuseConventions(line, path);
+void loadCrystfelGeometry(const ExperimentRequest &request, LoadedInputs &loaded) {
+  const std::string &path = *request.files.geometry;
+  refuseConventions(request, path);
   Options &o = loaded.options;
-  FlagsFirst flags(line, path, loaded);
-  const io::CrystfelGeometry geometry = io::readCrystfelGeometry(path, o.distance);
-  if (geometry.wavelength && !flags.anyOf({"-lambda", "-energy"}, "the wavelength"))
-    o.lambda = geometry.wavelength;
+  CallerFirst caller(request, path, loaded);
+  const io::CrystfelGeometry geometry = io::readCrystfelGeometry(
+      path, units::converted(o.distance, [](double m) { return flagUnit::millimetres.fromSI(m); }));
+  if (geometry.wavelength && !caller.anyOf("the wavelength", &Options::lambda, &Options::energy))
+    o.lambda = units::converted(geometry.wavelength, units::wavelengthFromAngstrom);
   io::DialsBeam beam; // in CrystFEL's frame: along z, the field along x
   beam.direction = {0, 0, -1};
-  if (!isGiven(line, "-beam_vector"))
+  if (!o.beamVector)
     o.beamVector = Vec3{0, 0, 1};
-  if (!isGiven(line, "-polar_vector"))
+  if (!o.polarVector)
     o.polarVector = Vec3{1, 0, 0};
-  if (!isGiven(line, "-spindle_axis"))
+  if (!o.spindleAxis)
     o.spindleAxis = Vec3{1, 0, 0};
-  placePanels(path, geometry.panels, beam, "", line, loaded);
+  placePanels(path, geometry.panels, beam, "", request, loaded);
   loaded.warnings.insert(loaded.warnings.end(), geometry.warnings.begin(), geometry.warnings.end());
 }
 

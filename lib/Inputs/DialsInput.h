@@ -9,23 +9,26 @@ namespace nanobragg {
 /// Reads --expt: fills loaded.options where no flag has set them, the matrix, mask and gain map,
 /// and `loaded.dials`. What a flag and the file both say is decided by the flag; a remark tells so.
 /// Throws UsageError, io::FileError.
-void loadExpt(const CommandLine &line, LoadedInputs &loaded);
+void loadExpt(const ExperimentRequest &request, LoadedInputs &loaded);
 
 /// Reads --geom, the same way.
-void loadCrystfelGeometry(const CommandLine &line, LoadedInputs &loaded);
+void loadCrystfelGeometry(const ExperimentRequest &request, LoadedInputs &loaded);
+
+/// The request's own panels as options; all but the detector has been loaded. Throws UsageError.
+void placeOwnPanels(const ExperimentRequest &request, LoadedInputs &loaded);
 
 /// Where the panels of a detector stand, as options: one panel as the detector itself, several as
 /// panels about the one that the beam meets. Throws io::FileError where this program has no such
 /// detector. `path` is for messages. `maskFile`: of DIALS, or empty.
 void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
-                 const io::DialsBeam &beam, const std::string &maskFile, const CommandLine &line,
-                 LoadedInputs &loaded);
+                 const io::DialsBeam &beam, const std::string &maskFile,
+                 const ExperimentRequest &request, LoadedInputs &loaded);
 
-/// Columns a*, b*, c* times the wavelength (A), as -mat has them; at the middle of frame `frame` of
-/// the scan where the crystal changes over it.
-Mat3 matrixOf(const io::DialsExperiment &experiment, double wavelength, std::int64_t frame);
+/// Columns a*, b*, c*, 1/m, at the middle of frame `frame` of the scan where the crystal changes
+/// over it.
+Mat3 matrixOf(const io::DialsExperiment &experiment, std::int64_t frame);
 
-/// What the options say, else a header, in A.
+/// The wavelength (m) that the options have, else a header, else 1 A.
 double wavelengthOf(const Options &options, const Inputs &inputs);
 
 } // namespace nanobragg

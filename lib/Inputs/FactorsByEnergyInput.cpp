@@ -1,7 +1,7 @@
 #include "lib/Inputs/FactorsByEnergyInput.h"
 
-#include "lib/IO/AnomalousFiles.h"
-#include "lib/IO/GridSize.h"
+#include "lib/Formats/AnomalousFiles.h"
+#include "lib/Formats/GridSize.h"
 
 #include <algorithm>
 #include <utility>

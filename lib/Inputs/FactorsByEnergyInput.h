@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_INPUTS_FACTORSBYENERGYINPUT_H
 #define NANOBRAGG_INPUTS_FACTORSBYENERGYINPUT_H
 
-#include "lib/IO/StructureFactorFile.h"
+#include "lib/Formats/StructureFactorFile.h"
 #include "lib/Inputs/LoadInputs.h"
 
 #include <functional>

@@ -1,7 +1,7 @@
 #include "lib/Inputs/ImageHeader.h"
 
-#include "lib/CommandLine/Numbers.h"
-#include "lib/IO/FileError.h"
+#include "lib/Experiment/Range.h"
+#include "lib/Files/FileError.h"
 
 #include <algorithm>
 #include <string_view>
@@ -94,7 +94,7 @@ ImageHeader readHeader(const io::SmvFile &file, HeaderOf of, Rule lookup, const 
   }
   if (lookup == Rule::Right) {
     if (of == HeaderOf::Image)
-      takeOwnBeamCenter(file, options.convention, header.values);
+      takeOwnBeamCenter(file, options.convention.value_or(Convention::Mosflm), header.values);
     header.dependsOnLookup = std::any_of(std::begin(keys), std::end(keys), [&](const Key &key) {
       return header.values.*key.value != looseNumber(file, key.name) &&
              matters(key.name, header.values, options);

@@ -3,7 +3,7 @@
 #define NANOBRAGG_INPUTS_IMAGEHEADER_H
 
 #include "lib/Experiment/Options.h"
-#include "lib/IO/SmvFile.h"
+#include "lib/Images/SmvFile.h"
 
 #include <string>
 #include <vector>

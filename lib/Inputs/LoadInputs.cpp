@@ -1,23 +1,24 @@
 #include "lib/Inputs/LoadInputs.h"
 
-#include "lib/CommandLine/OutputConflicts.h"
-#include "lib/CommandLine/OutputFormats.h"
-#include "lib/Experiment/Defaults.h"
-#include "lib/Experiment/Quantity.h"
-#include "lib/Experiment/StockMaterials.h"
-#include "lib/IO/DumpFile.h"
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/HklFile.h"
-#include "lib/IO/ImageFile.h"
-#include "lib/IO/MatrixFile.h"
-#include "lib/IO/PixelListFile.h"
-#include "lib/IO/SmvFile.h"
-#include "lib/IO/SourceFile.h"
-#include "lib/IO/SpectrumFile.h"
-#include "lib/IO/StolFile.h"
+#include "lib/Estimate/AverageError.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Estimate/SamplingError.h"
+#include "lib/Choose/StockMaterials.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Formats/DumpFile.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/HklFile.h"
+#include "lib/Images/ImageFile.h"
+#include "lib/Formats/MatrixFile.h"
+#include "lib/Images/PixelListFile.h"
+#include "lib/Images/SmvFile.h"
+#include "lib/Formats/SourceFile.h"
+#include "lib/Formats/SpectrumFile.h"
+#include "lib/Formats/StolFile.h"
 #include "lib/Inputs/AnomalousInput.h"
-#include "lib/Inputs/CellOfShots.h"
 #include "lib/Inputs/DialsInput.h"
 #include "lib/Inputs/FactorsByEnergyInput.h"
 #include "lib/Inputs/ImageHeader.h"
@@ -32,17 +33,20 @@ namespace {
 /// What the C program reads when no -hkl is given, whichever run left it behind.
 constexpr const char *cDumpFile = "Fdump.bin";
 
-/// Where nothing else says it, the cell of the first shot is that of the run.
-void requireCell(const CommandLine &line, LoadedInputs &loaded) {
+/// Where nothing else says it, the cell of the first still is that of the run.
+void requireCell(const ExperimentRequest &request, LoadedInputs &loaded) {
   const auto known = [&] {
-    return line.files.matrix || loaded.inputs.matrix || loaded.options.cell;
+    return request.files.matrix || loaded.inputs.hasMatrix() || loaded.options.cell;
   };
-  if (!known() && line.series.shots)
-    loaded.options.cell = cellOfShots(loaded.shots, line);
+  if (!known() && request.eachStill)
+    request.eachStill(loaded.options, [&](const Options &still) {
+      loaded.options.cell = still.cell;
+      return false;
+    });
   if (!known())
-    throw UsageError(
-        (line.files.expt ? *line.files.expt + " has no crystal, and so there is " : std::string()) +
-        noUnitCell);
+    throw UsageError((request.files.expt ? *request.files.expt + " has no crystal, and so there is "
+                                         : std::string()) +
+                     request.noCell);
 }
 
 /// The spectrum's mean is the wavelength of headers and predictions where nothing else says it.
@@ -56,34 +60,36 @@ void loadSpectrum(const std::string &path, Options &options, Inputs &inputs) {
   const auto header = [](const auto &h) { return h && h->wavelength; };
   if (!options.lambda && !options.energy && !header(inputs.imageHeader) &&
       !header(inputs.maskHeader))
-    options.lambda = sum / weights;
+    options.lambda = units::wavelengthFromAngstrom(sum / weights);
 }
 
 /// Is there nothing of a crystal, but a background?
-bool isBackgroundAlone(const CommandLine &line, const Inputs &given) {
-  const InputFiles &files = line.files;
-  return !files.backgrounds.empty() && !files.hkl && !files.hklChannels && !files.dump &&
-         !files.expt && !given.grid && line.options.defaultF == 0;
+bool isBackgroundAlone(const ExperimentRequest &request, const Inputs &given) {
+  const InputFiles &files = request.files;
+  return (!files.backgrounds.empty() || !given.backgrounds.empty()) && !files.hkl &&
+         !files.hklChannels && !files.dump && !files.expt && !given.grid &&
+         request.options.defaultF == 0;
 }
 
-void requireInputs(const CommandLine &line, LoadedInputs &loaded) {
+void requireInputs(const ExperimentRequest &request, LoadedInputs &loaded) {
   const Inputs &given = loaded.inputs;
-  if (line.files.anomalousTable && !line.files.anomalousAtoms)
+  if (request.files.anomalousTable && !request.files.anomalousAtoms)
     throw UsageError("--anomalous-table has f' and f'' of atoms that nothing places; give "
                      "--anomalous-atoms, too");
-  if (line.files.anomalousAtoms && !line.files.hkl)
+  if (request.files.anomalousAtoms && !request.files.hkl)
     throw UsageError(
         "--anomalous-atoms adds to structure factors with phases; give those with -hkl FILE");
-  if (isBackgroundAlone(line, given))
+  if (isBackgroundAlone(request, given))
     return;
-  if (!line.files.hkl && !line.files.hklChannels && !line.files.expt) // which may bring the cell
-    requireCell(line, loaded);
-  if (line.files.hkl || line.files.hklChannels || line.files.dump || given.grid ||
-      line.options.defaultF != 0)
+  if (!request.files.hkl && !request.files.hklChannels &&
+      !request.files.expt) // which may bring the cell
+    requireCell(request, loaded);
+  if (request.files.hkl || request.files.hklChannels || request.files.dump || given.grid ||
+      request.options.defaultF != 0)
     return;
   std::error_code ignored;
   const bool left = std::filesystem::exists(cDumpFile, ignored);
-  throw UsageError(noStructureFactors +
+  throw UsageError(request.noFactors +
                    (left ? "; the " + std::string(cDumpFile) +
                                " in this folder is read only with -dump " + cDumpFile
                          : std::string()));
@@ -115,19 +121,19 @@ void loadHklText(const std::string &path, const std::string &content, io::HklSto
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
 }
 
-void loadReflections(const std::string &name, const CommandLine &line, io::HklStore *parsed,
-                     LoadedInputs &loaded) {
+void loadReflections(const std::string &name, const ExperimentRequest &request,
+                     io::HklStore *parsed, LoadedInputs &loaded) {
   if (const auto models = io::weightedModels(name); !models.empty())
-    return loadWeightedModels(models, line, loaded);
+    return loadWeightedModels(models, request, loaded);
   const io::NameAndLabel file = io::splitLabel(name);
   const std::string content = io::readMaybeCompressed(file.name);
   const io::StructureFactorFormat format = io::formatOf(content);
-  if (format == io::StructureFactorFormat::Text && line.files.anomalousAtoms)
+  if (format == io::StructureFactorFormat::Text && request.files.anomalousAtoms)
     loadPhasedHkl(file.name, content, loaded);
   else if (format == io::StructureFactorFormat::Text && file.label.empty())
     loadHklText(name, content, parsed, loaded);
   else
-    loadCrystallographicFile(file, content, format, line, loaded);
+    loadCrystallographicFile(file, content, format, request, loaded);
 }
 
 void loadDump(const std::string &path, LoadedInputs &loaded) {
@@ -161,9 +167,9 @@ BackgroundTable loadBackground(const BackgroundFile &file, std::vector<std::stri
 }
 
 /// Adds what reading the header brought up, and returns its values.
-HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const CommandLine &line,
+HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const ExperimentRequest &request,
                         LoadedInputs &loaded) {
-  ImageHeader header = readHeader(file, of, line.semantics.headerLookup, loaded.options);
+  ImageHeader header = readHeader(file, of, request.semantics.headerLookup, loaded.options);
   loaded.warnings.insert(loaded.warnings.end(), header.warnings.begin(), header.warnings.end());
   if (header.dependsOnLookup)
     loaded.notices.push_back("header-lookup");
@@ -179,29 +185,80 @@ void refuseOutOfRange(const std::string &path, const Options &before, const Opti
   }
 }
 
+/// What is wrong with what a file says, with the file's name. `problem` begins with the flag that
+/// says the same.
+std::string withFile(const InputFiles &files, std::string problem) {
+  const struct {
+    std::string flag, spelling;
+    const std::optional<std::string> &file;
+  } candidates[] = {{"-mat", "-mat", files.matrix},
+                    {"-mat", "--expt", files.expt},
+                    {"-sourcefile", "-sourcefile", files.sources},
+                    {"-sourcefile", "--spectrum", files.spectrum},
+                    {"-mask", "-mask", files.mask},
+                    {"-mask", "--expt", files.expt},
+                    {"-mask", "--geom", files.geometry},
+                    {"-gain_map", "-gain_map", files.gainMap},
+                    {"-gain_map", "--expt", files.expt}};
+  for (const auto &[flag, spelling, file] : candidates)
+    if (file && problem.starts_with(flag + ": "))
+      return problem.replace(0, flag.size(), spelling + " " + *file);
+  return problem;
+}
+
 } // namespace
 
+bool CallerFirst::isNamed(bool there, std::string_view flag, const char *what) {
+  return there && decides(inWordsOf(request.caller, std::string(flag)), what);
+}
+
+bool CallerFirst::decides(const std::string &name, const char *what) {
+  loaded.remarks.push_back(name + " decides " + what + ", not " + path);
+  return true;
+}
+
+CompleteExperiment completeExperiment(const ExperimentRequest &request,
+                                      const LoadedInputs &loaded) {
+  const auto translated = [&](const std::string &text) { return inWordsOf(request.caller, text); };
+  try {
+    CompleteExperiment complete =
+        chooseDefaults(loaded.options, loaded.inputs, request.semantics, request.caller);
+    for (const auto &more : {coarseSampling(complete.experiment, complete.report),
+                             inexactAverage(complete.experiment, complete.report)})
+      if (more)
+        complete.warnings.push_back(*more);
+    for (auto *texts : {&complete.warnings, &complete.notes})
+      for (std::string &text : *texts)
+        text = translated(text);
+    return complete;
+  } catch (const std::invalid_argument &error) {
+    throw std::invalid_argument(translated(withFile(request.files, error.what())));
+  }
+}
+
 void applyMaterials(const InputFiles &files, Inputs &inputs) {
+  const std::size_t fromMemory = inputs.backgrounds.size() - files.backgrounds.size();
   for (std::size_t i = 0; i < files.backgrounds.size(); ++i)
     for (auto field :
          {&MaterialOptions::thickness, &MaterialOptions::density, &MaterialOptions::molarMass})
       for (const MaterialOptions *said : {&files.material, &files.backgrounds[i].material})
         if (said->*field)
-          inputs.backgrounds[i].material.*field = said->*field;
+          inputs.backgrounds[fromMemory + i].material.*field = said->*field;
 }
 
-std::vector<PixelIndex> loadPixelList(const CommandLine &line, const Experiment &experiment) {
+std::vector<PixelIndex> loadPixelList(const InputFiles &files, const Experiment &experiment) {
   const Detector &d = experiment.detector;
-  if (!line.files.pixels)
+  if (!files.pixels)
     return {};
-  return io::readPixelList(*line.files.pixels, io::ImageRegion::whole(d.fastPixels, d.slowPixels,
-                                                                      experiment.panelCount()));
+  return io::readPixelList(
+      *files.pixels, io::ImageRegion::whole(d.fastPixels, d.slowPixels, experiment.panelCount()));
 }
 
 CompleteExperiment withoutFactors(Options options, const Inputs &inputs,
                                   std::vector<SourceRow> sources, const Semantics &semantics) {
   Inputs geometry;
   geometry.matrix = inputs.matrix;
+  geometry.mosflmMatrix = inputs.mosflmMatrix;
   geometry.maskHeader = inputs.maskHeader;
   geometry.imageHeader = inputs.imageHeader;
   geometry.sources = std::move(sources);
@@ -211,24 +268,16 @@ CompleteExperiment withoutFactors(Options options, const Inputs &inputs,
   return chooseDefaults(options, geometry, semantics);
 }
 
-LoadedInputs loadInputs(const CommandLine &line, Inputs given, io::HklStore *parsed) {
+LoadedInputs loadInputs(const ExperimentRequest &request, io::HklStore *parsed) {
   LoadedInputs loaded;
-  loaded.inputs = std::move(given);
-  loaded.options = line.options;
-  if (line.series.shots)
-    loaded.shots = io::readMaybeCompressed(*line.series.shots);
-  if (line.series.lattices)
-    loaded.lattices = io::readMaybeCompressed(*line.series.lattices);
-  requireInputs(line, loaded);
-  refuseOutputConflicts(line);
-  refuseMisleadingNames(line);
-  loaded.warnings = line.warnings;
-  loaded.notices = line.notices;
+  loaded.inputs = request.inputs;
+  loaded.options = request.options;
+  requireInputs(request, loaded);
   Inputs &inputs = loaded.inputs;
-  const InputFiles &files = line.files;
+  const InputFiles &files = request.files;
   if (files.mask) {
     io::SmvFile mask = io::readSmv(*files.mask);
-    inputs.maskHeader = takeHeader(mask, HeaderOf::Mask, line, loaded);
+    inputs.maskHeader = takeHeader(mask, HeaderOf::Mask, request, loaded);
     inputs.mask = MaskImage{mask.fastPixels, mask.slowPixels, std::move(mask.pixels)};
   }
   if (files.gainMap) {
@@ -236,11 +285,11 @@ LoadedInputs loadInputs(const CommandLine &line, Inputs given, io::HklStore *par
     inputs.gainMap = GainMapImage{map.fast, map.slow * map.panels, std::move(map.pixels)};
   }
   if (files.image)
-    inputs.imageHeader = takeHeader(io::readSmv(*files.image), HeaderOf::Image, line, loaded);
+    inputs.imageHeader = takeHeader(io::readSmv(*files.image), HeaderOf::Image, request, loaded);
   if (files.matrix)
-    inputs.matrix = io::readMatrix(*files.matrix);
+    inputs.mosflmMatrix = io::readMatrix(*files.matrix);
   if (files.sources)
-    loadSources(*files.sources, line.semantics.columns, inputs);
+    loadSources(*files.sources, request.semantics.columns, inputs);
   const auto load = [&](const std::optional<std::string> &path, const auto &loader) {
     if (!path)
       return;
@@ -248,8 +297,10 @@ LoadedInputs loadInputs(const CommandLine &line, Inputs given, io::HklStore *par
     loader();
     refuseOutOfRange(*path, before, loaded.options);
   };
-  load(files.expt, [&] { loadExpt(line, loaded); });
-  load(files.geometry, [&] { loadCrystfelGeometry(line, loaded); });
+  load(files.expt, [&] { loadExpt(request, loaded); });
+  load(files.geometry, [&] { loadCrystfelGeometry(request, loaded); });
+  if (!request.panels.empty() && !files.expt && !files.geometry)
+    placeOwnPanels(request, loaded);
   loaded.geometryFromFile = files.expt.has_value();
   load(files.spectrum, [&] { loadSpectrum(*files.spectrum, loaded.options, inputs); });
   if (files.panels)
@@ -260,19 +311,19 @@ LoadedInputs loadInputs(const CommandLine &line, Inputs given, io::HklStore *par
   if (files.hklChannels)
     loadChannels(
         *files.hklChannels,
-        [&](const std::string &list) { loadReflections(list, line, parsed, loaded); }, loaded);
+        [&](const std::string &list) { loadReflections(list, request, parsed, loaded); }, loaded);
   else if (files.hkl)
-    loadReflections(*files.hkl, line, parsed, loaded);
+    loadReflections(*files.hkl, request, parsed, loaded);
   else if (files.dump)
     loadDump(*files.dump, loaded);
   if (files.anomalousAtoms)
-    loadAnomalousAtoms(line, loaded);
-  if (isBackgroundAlone(line, inputs)) {
+    loadAnomalousAtoms(request, loaded);
+  if (isBackgroundAlone(request, inputs)) {
     // Any cell: its structure factors are 0.
-    if (!loaded.options.cell && !inputs.matrix)
-      loaded.options.cell = {100, 100, 100, 90, 90, 90};
+    if (!loaded.options.cell && !inputs.hasMatrix())
+      loaded.options.cell = flagUnit::inSI<6>(flagUnit::cell, {100, 100, 100, 90, 90, 90});
   }
-  requireCell(line, loaded);
+  requireCell(request, loaded);
   return loaded;
 }
 

@@ -1,8 +1,9 @@
 #include "lib/Inputs/PanelFile.h"
 
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/JsonText.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/JsonText.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,8 @@ public:
     PanelOptions panel;
     panel.file = path;
     panel.offset = vector("offset_mm");
+    for (double &x : panel.offset)
+      x = units::fromMillimetres(x);
     panel.fastAxis = direction("fast");
     panel.slowAxis = direction("slow");
     if (object.contains("normal"))

@@ -1,11 +1,13 @@
 #include "lib/Inputs/StructureFactorInput.h"
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 #include "lib/Experiment/DetectorGeometry.h"
+#include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/Units.h"
+#include "lib/Quantities/UsageError.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 #include "lib/Inputs/FactorsByEnergyInput.h"
 
@@ -40,17 +42,17 @@ void refuseOtherCell(const std::string &path, const Cell &ofFile, const Cell &gi
 void takeCell(const std::string &path, const std::optional<Cell> &ofFile, LoadedInputs &loaded) {
   if (!ofFile)
     return;
-  if (loaded.options.cell)
-    return refuseOtherCell(path, *ofFile, *loaded.options.cell);
-  if (loaded.inputs.matrix)
+  if (const auto &cell = loaded.options.cell)
+    return refuseOtherCell(path, *ofFile, flagUnit::inFlagUnits(flagUnit::cell, *cell));
+  if (loaded.inputs.hasMatrix())
     return; // has the cell that the crystal was found with
-  loaded.options.cell = ofFile;
+  loaded.options.cell = flagUnit::inSI(flagUnit::cell, *ofFile);
 }
 
 /// The finest spacing that a pixel sees, from the corners of all panels; A.
-double finestSpacing(const CommandLine &line, const LoadedInputs &loaded) {
+double finestSpacing(const ExperimentRequest &request, const LoadedInputs &loaded) {
   const CompleteExperiment complete =
-      withoutFactors(loaded.options, loaded.inputs, {}, line.semantics);
+      withoutFactors(loaded.options, loaded.inputs, {}, request.semantics);
   const Experiment &e = complete.experiment;
   const Detector &d = e.detector;
   std::vector<DetectorReport> placed;
@@ -71,27 +73,32 @@ double finestSpacing(const CommandLine &line, const LoadedInputs &loaded) {
 
 /// `model`: its share of the crystal and what has the rest.
 void calculate(const io::NameAndLabel &file, const std::string &content,
-               StructureFactorFormat format, io::ModelOptions model, const CommandLine &line,
-               LoadedInputs &loaded, io::StructureFactors &factors) {
+               StructureFactorFormat format, io::ModelOptions model,
+               const ExperimentRequest &request, LoadedInputs &loaded,
+               io::StructureFactors &factors) {
   if (!file.label.empty())
     throw UsageError("-hkl " + file.name + ":" + file.label + ": " + file.name +
                      " is a model and has no columns; leave out ':" + file.label + "'");
   const Options &o = loaded.options;
-  const bool given = o.cell || loaded.inputs.matrix;
-  const std::optional<Cell> ofCommandLine = o.cell;
+  const bool given = o.cell || loaded.inputs.hasMatrix();
+  std::optional<Cell> ofCommandLine;
+  if (o.cell)
+    ofCommandLine = flagUnit::inFlagUnits(flagUnit::cell, *o.cell);
   if (!given)
-    loaded.options.cell = io::cellOf(file.name, content, format);
-  if (!o.cell && !loaded.inputs.matrix)
+    if (const auto cell = io::cellOf(file.name, content, format))
+      loaded.options.cell = flagUnit::inSI(flagUnit::cell, *cell);
+  if (!o.cell && !loaded.inputs.hasMatrix())
     throw io::FileError(
         file.name, "has no unit cell (CRYST1, _cell); give -cell, or use a model of a crystal");
   constexpr double finest = 1;
-  const double seen = finestSpacing(line, loaded) * 0.99; // the tails of what lies at the edge
-  model.dmin = o.modelDmin.value_or(std::max({finest, seen, o.dmin}));
-  model.kSol = o.solventDensity;
-  model.bSol = o.solventB;
-  model.phases = line.files.anomalousAtoms.has_value();
+  const double seen = finestSpacing(request, loaded) * 0.99; // the tails of what lies at the edge
+  model.dmin = o.modelDmin ? flagUnit::angstroms.fromSI(*o.modelDmin)
+                           : std::max({finest, seen, flagUnit::angstroms.fromSI(o.dmin)});
+  model.kSol = flagUnit::electronsPerVolume.fromSI(o.solventDensity);
+  model.bSol = flagUnit::squareAngstroms.fromSI(o.solventB);
+  model.phases = request.files.anomalousAtoms.has_value();
   model.anomalous = o.anomalousScattering && !model.phases; // which has its own table
-  model.wavelength = wavelengthOf(loaded.options, loaded.inputs);
+  model.wavelength = flagUnit::wavelength.fromSI(wavelengthOf(loaded.options, loaded.inputs));
   factors = io::calculateStructureFactors(file.name, content, format, model, ofCommandLine);
   if (given)
     takeCell(file.name, factors.cell, loaded);
@@ -121,12 +128,12 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
                                      "' names no column; leave it out");
 }
 
-void take(io::StructureFactors &&factors, const CommandLine &line, LoadedInputs &loaded) {
+void take(io::StructureFactors &&factors, const ExperimentRequest &request, LoadedInputs &loaded) {
   loaded.reflections = factors.reflections;
   loaded.hallSymbol = factors.hallSymbol;
   loaded.remarks.insert(loaded.remarks.end(), factors.notes.begin(), factors.notes.end());
   loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
-  if (line.files.anomalousAtoms)
+  if (request.files.anomalousAtoms)
     takePhasedFactors(factors, loaded);
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
 }
@@ -134,28 +141,28 @@ void take(io::StructureFactors &&factors, const CommandLine &line, LoadedInputs 
 } // namespace
 
 void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &content,
-                              StructureFactorFormat format, const CommandLine &line,
+                              StructureFactorFormat format, const ExperimentRequest &request,
                               LoadedInputs &loaded) {
   io::StructureFactors factors;
   if (isModel(format)) {
-    calculate(file, content, format, {}, line, loaded, factors);
+    calculate(file, content, format, {}, request, loaded, factors);
   } else if (listsReflections(format)) {
-    if (format == StructureFactorFormat::Shelx && line.files.anomalousAtoms)
+    if (format == StructureFactorFormat::Shelx && request.files.anomalousAtoms)
       throw io::FileError(file.name, "has F^2 without phases; anomalous scatterers add to complex "
                                      "structure factors");
     if (format == StructureFactorFormat::Shelx && !file.label.empty())
       refuse(file, format);
     factors = io::readReflections(file, content, format, loaded.options.defaultF,
-                                  line.files.anomalousAtoms.has_value());
+                                  request.files.anomalousAtoms.has_value());
     takeCell(file.name, factors.cell, loaded);
   } else {
     refuse(file, format);
   }
-  take(std::move(factors), line, loaded);
+  take(std::move(factors), request, loaded);
 }
 
-void loadWeightedModels(const std::vector<io::NameAndWeight> &models, const CommandLine &line,
-                        LoadedInputs &loaded) {
+void loadWeightedModels(const std::vector<io::NameAndWeight> &models,
+                        const ExperimentRequest &request, LoadedInputs &loaded) {
   io::ModelOptions options;
   std::vector<io::ModelPart> parts;
   for (const io::NameAndWeight &model : models) {
@@ -169,9 +176,9 @@ void loadWeightedModels(const std::vector<io::NameAndWeight> &models, const Comm
   options.share = parts.front().share;
   options.others.assign(parts.begin() + 1, parts.end());
   io::StructureFactors factors;
-  calculate({parts.front().path, ""}, parts.front().content, parts.front().format, options, line,
+  calculate({parts.front().path, ""}, parts.front().content, parts.front().format, options, request,
             loaded, factors);
-  take(std::move(factors), line, loaded);
+  take(std::move(factors), request, loaded);
 }
 
 } // namespace nanobragg

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_INPUTS_STRUCTUREFACTORINPUT_H
 #define NANOBRAGG_INPUTS_STRUCTUREFACTORINPUT_H
 
-#include "lib/IO/StructureFactorFile.h"
+#include "lib/Formats/StructureFactorFile.h"
 #include "lib/Inputs/LoadInputs.h"
 
 namespace nanobragg {
@@ -11,13 +11,13 @@ namespace nanobragg {
 /// neither -cell nor -mat gives one. Everything but the structure factors has been loaded before.
 /// Throws UsageError where the file's cell is not that of the command line, io::FileError.
 void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &content,
-                              io::StructureFactorFormat format, const CommandLine &line,
+                              io::StructureFactorFormat format, const ExperimentRequest &request,
                               LoadedInputs &loaded);
 
 /// The same of several models that share the crystal, whose complex factors add up in proportion to
 /// their weights.
-void loadWeightedModels(const std::vector<io::NameAndWeight> &models, const CommandLine &line,
-                        LoadedInputs &loaded);
+void loadWeightedModels(const std::vector<io::NameAndWeight> &models,
+                        const ExperimentRequest &request, LoadedInputs &loaded);
 
 } // namespace nanobragg
 #endif

@@ -1,4 +1,4 @@
-#include "lib/IO/Module.h"
+#include "lib/Files/Module.h"
 #include "lib/MPI/Ranks.h"
 
 #include <charconv>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_PICTURE_LAYOUT_H
 #define NANOBRAGG_PICTURE_LAYOUT_H
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 
 #include <cstdint>
 #include <span>

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_SPOTS_CRYSTFELSTREAM_H
 #define NANOBRAGG_SPOTS_CRYSTFELSTREAM_H
 
-#include "lib/IO/DialsExperiment.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Formats/DialsExperiment.h"
+#include "lib/Files/OutputFile.h"
 #include "lib/Spots/Spot.h"
 
 #include <string>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_SPOTS_PANELS_H
 #define NANOBRAGG_SPOTS_PANELS_H
 
-#include "lib/IO/DialsExperiment.h"
+#include "lib/Formats/DialsExperiment.h"
 
 #include <optional>
 #include <span>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_SPOTS_PREDICTION_H
 #define NANOBRAGG_SPOTS_PREDICTION_H
 
-#include "lib/IO/DialsExperiment.h"
+#include "lib/Formats/DialsExperiment.h"
 #include "lib/Spots/Spot.h"
 
 #include <functional>

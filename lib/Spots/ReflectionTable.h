@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_SPOTS_REFLECTIONTABLE_H
 #define NANOBRAGG_SPOTS_REFLECTIONTABLE_H
 
-#include "lib/IO/OutputFile.h"
+#include "lib/Files/OutputFile.h"
 #include "lib/Spots/Spot.h"
 
 #include <span>

@@ -2,7 +2,7 @@
 #ifndef NB_TRANSFORMS_FIXCOUNTS_H
 #define NB_TRANSFORMS_FIXCOUNTS_H
 
-#include "lib/Experiment/FixedCount.h"
+#include "lib/Program/FixedCount.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"

@@ -2,7 +2,7 @@
 #ifndef NB_TRANSFORMS_PASSES_H
 #define NB_TRANSFORMS_PASSES_H
 
-#include "lib/Experiment/Derivative.h"
+#include "lib/Program/Derivative.h"
 #include "lib/Transforms/PrecisionOption.h"
 
 #include "mlir/Pass/Pass.h"

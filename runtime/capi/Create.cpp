@@ -1,6 +1,6 @@
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/KernelSpecification.h"
 #include "lib/Experiment/PixelList.h"
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
 #include "runtime/kernels/HklCache.h"

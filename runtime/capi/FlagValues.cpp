@@ -1,7 +1,7 @@
 #include "runtime/capi/FlagValues.h"
 
-#include "lib/Experiment/BoundParameters.h"
-#include "lib/Experiment/ParameterElements.h"
+#include "lib/Program/BoundParameters.h"
+#include "lib/Program/ParameterElements.h"
 
 namespace nanobragg {
 void setAll(ParameterValues &values, const nb_kernel_descriptor &kernel,

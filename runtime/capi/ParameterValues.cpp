@@ -1,9 +1,9 @@
 #include "runtime/capi/ParameterValues.h"
 
 #include "lib/Experiment/CheckedSize.h"
-#include "lib/Experiment/ParameterShape.h"
-#include "lib/Experiment/Parameters.h"
-#include "lib/Experiment/PossibleValues.h"
+#include "lib/Program/ParameterShape.h"
+#include "lib/Program/Parameters.h"
+#include "lib/Program/PossibleValues.h"
 #include "nanobragg/DerivativeNames.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_CAPI_STATUS_H
 #define NANOBRAGG_CAPI_STATUS_H
 
-#include "lib/CommandLine/UsageError.h"
+#include "lib/Quantities/UsageError.h"
 #include "runtime/capi/Handle.h"
 
 #include <algorithm>

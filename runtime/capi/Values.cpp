@@ -1,4 +1,4 @@
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
 #include "runtime/kernels/HklCache.h"

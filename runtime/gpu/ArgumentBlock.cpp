@@ -1,6 +1,6 @@
 #include "runtime/gpu/ArgumentBlock.h"
 
-#include "lib/Experiment/ParameterShape.h"
+#include "lib/Program/ParameterShape.h"
 
 #include <stdexcept>
 #include <string>

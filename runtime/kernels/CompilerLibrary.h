@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_COMPILERLIBRARY_H
 #define NANOBRAGG_COMPILERLIBRARY_H
 
-#include "lib/Experiment/CompileRequest.h"
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/CompileRequest.h"
+#include "lib/Program/KernelSpecification.h"
 #include "lib/Parallel/ProcessMutex.h"
 #include "lib/Target/DeviceChoice.h"
 #include "nanobragg/CompilerABI.h"

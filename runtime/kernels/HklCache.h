@@ -6,7 +6,7 @@
 #ifndef NANOBRAGG_RUNTIME_HKLCACHE_H
 #define NANOBRAGG_RUNTIME_HKLCACHE_H
 
-#include "lib/IO/HklFile.h"
+#include "lib/Formats/HklFile.h"
 
 #include <cstdint>
 #include <filesystem>

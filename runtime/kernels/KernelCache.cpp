@@ -1,6 +1,6 @@
 #include "runtime/kernels/KernelCache.h"
 
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/KernelSpecification.h"
 #include "lib/Target/Assembler.h"
 #include "runtime/kernels/CacheDirectory.h"
 #include "runtime/kernels/CacheEntry.h"

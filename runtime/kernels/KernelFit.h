@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_KERNELFIT_H
 #define NANOBRAGG_KERNELFIT_H
 
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/KernelSpecification.h"
 #include "nanobragg/Precision.h"
 #include "runtime/processor/KernelRunner.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/processor/FixedCounts.h"
 
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/KernelSpecification.h"
 
 #include <cstdint>
 #include <sstream>

@@ -7,7 +7,7 @@
 #ifndef NANOBRAGG_KERNELRUNNER_H
 #define NANOBRAGG_KERNELRUNNER_H
 
-#include "lib/Experiment/BoundParameters.h"
+#include "lib/Program/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
 #include "nanobragg/KernelABI.h"
 #include "nanobragg/Run.h"

@@ -1,6 +1,6 @@
 #include "runtime/processor/KernelSamples.h"
 
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "runtime/simulator/BoundProgram.h"
 
-#include "lib/Experiment/ParameterElements.h"
-#include "lib/Experiment/PossibleValues.h"
+#include "lib/Program/ParameterElements.h"
+#include "lib/Program/PossibleValues.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,7 +1,5 @@
 #include "nanobragg/Simulator.h"
 
-#include "lib/Experiment/ParameterElements.h"
-#include "nanobragg/DerivativeNames.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>
@@ -16,33 +14,6 @@ std::vector<double> copyOf(std::span<const double> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
-std::vector<Gradient> outputsOf(const BoundProgram &program, const Derivative &derivative,
-                                DerivativeKind kind) {
-  std::vector<Gradient> gradients;
-  for (const std::string &name : derivative.parameters)
-    gradients.push_back(
-        {name, findParameter(name)->unit, copyOf(program.output(derivativeName(kind, name)))});
-  return gradients;
-}
-
-/// The tangents of all parameters, zero where the direction says nothing. `number` is the
-/// direction's, from one, or 0 when there is one alone.
-std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Experiment &experiment,
-                                               const Derivative &derivative,
-                                               std::span<const Direction> direction,
-                                               unsigned number = 0) {
-  std::vector<std::vector<double>> tangents;
-  for (const std::string &name : derivative.parameters) {
-    std::vector<double> tangent(elementCount(experiment, *findParameter(name)));
-    for (const Direction &change : direction)
-      if (change.parameter == name)
-        tangent = change.values;
-    tangents.push_back(std::move(tangent));
-    program.bind(tangentName(name, number), tangents.back());
-  }
-  return tangents;
-}
-
 void checkDirection(const std::vector<std::string> &parameters,
                     std::span<const Direction> direction) {
   for (const Direction &change : direction)
@@ -53,81 +24,16 @@ void checkDirection(const std::vector<std::string> &parameters,
 
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// By one program
-//===----------------------------------------------------------------------===//
-
-std::vector<Gradient> Simulator::State::gradient(const Names &parameters,
-                                                 std::span<const double> cotangent) {
-  const Derivative derivative{Mode::VJP, parameters};
-  BoundProgram &program = this->program(ImageType::F64, derivative);
-  program.bind(cotangentName("image"), fromCaller(cotangent));
-  const bool images = std::ranges::any_of(parameters, [](const std::string &name) {
-    return findParameter(name)->kind() == NB_PARAMETER_IMAGE;
-  });
-  runDerivative(program, images);
-  return outputsOf(program, derivative, DerivativeKind::Gradient);
-}
-
-std::vector<DerivativeImage> Simulator::State::jacobian(const Names &parameters) {
-  const Derivative derivative{Mode::Jacobian, parameters};
-  BoundProgram &program = this->program(ImageType::F64, derivative);
-  runDerivative(program);
-  std::vector<DerivativeImage> images;
-  for (const std::string &name : parameters)
-    images.push_back({name, findParameter(name)->unit,
-                      toCaller(program.output(derivativeName(DerivativeKind::Derivative, name)))});
-  return images;
-}
-
-void Simulator::State::jvps(const Names &parameters, Directions directions, Images images) {
-  const Derivative derivative{Mode::JVP, parameters, int(directions.size())};
-  BoundProgram &program = this->program(ImageType::F64, derivative);
-  // One alone has no number.
-  const auto number = [&](std::size_t k) { return directions.size() == 1 ? 0 : unsigned(k) + 1; };
-  std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
-  for (std::size_t k = 0; k != directions.size(); ++k)
-    tangents.push_back(bindDirection(program, experiment, derivative, directions[k], number(k)));
-  runDerivative(program);
-  for (std::size_t k = 0; k != images.size(); ++k)
-    toCaller(program.output(derivativeName(DerivativeKind::JVP, "image", number(k))), images[k]);
-}
-
-std::vector<Gradient> Simulator::State::hvp(const Names &parameters,
-                                            std::span<const Direction> direction,
-                                            std::span<const double> cotangent) {
-  const Derivative derivative{Mode::HVP, parameters};
-  BoundProgram &program = this->program(ImageType::F64, derivative);
-  program.bind(cotangentName("image"), fromCaller(cotangent));
-  const auto tangents = bindDirection(program, experiment, derivative, direction);
-  runDerivative(program);
-  return outputsOf(program, derivative, DerivativeKind::HVP);
-}
-
-//===----------------------------------------------------------------------===//
-// By names and groups
-//===----------------------------------------------------------------------===//
-
 std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           std::span<const double> cotangent) {
-  return state->derivatives().gradient(state->namesOf(parameters), cotangent);
+  return state->source->reverse({Mode::VJP, state->namesOf(parameters)}, cotangent, {},
+                                state->everyRun);
 }
 
 std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           const DeviceMemory &cotangent) {
-  if (!state->isOfProgram())
-    throw std::invalid_argument("the host makes something of this image (a list of pixels, point "
-                                "spread, a quadrature), and with a cotangent on a GPU cannot; give "
-                                "it as an array of the host");
-  const Derivative derivative{Mode::VJP, state->namesOf(parameters)};
-  BoundProgram &program = state->program(ImageType::F64, derivative);
-  const std::string name = cotangentName("image");
-  // An address that nothing on the host follows.
-  program.bind(name, {reinterpret_cast<const double *>(cotangent.address), pixels()});
-  RunOptions run = state->everyRun;
-  run.onDevice[name] = cotangent;
-  state->runDerivative(program, run, true);
-  return outputsOf(program, derivative, DerivativeKind::Gradient);
+  return state->source->reverse({Mode::VJP, state->namesOf(parameters)}, cotangent, {},
+                                state->everyRun);
 }
 
 LossGradient Simulator::gradient(std::string_view parameters, const Loss &loss) {
@@ -146,7 +52,14 @@ std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
       throw std::invalid_argument("'" + name +
                                   "' is not one number: there is no one image of its derivative; "
                                   "ask for the derivative along a direction");
-  return state->derivatives().jacobian(names);
+  std::vector<DerivativeImage> derivatives;
+  std::vector<std::span<double>> images;
+  for (const std::string &name : names)
+    derivatives.push_back({name, findParameter(name)->unit, std::vector<double>(pixels())});
+  for (DerivativeImage &derivative : derivatives)
+    images.push_back(derivative.pixels);
+  state->source->forward({Mode::Jacobian, names}, {}, images, state->everyRun);
+  return derivatives;
 }
 
 std::vector<double> Simulator::jvp(std::string_view parameters,
@@ -158,7 +71,7 @@ std::vector<double> Simulator::jvp(std::string_view parameters,
 std::vector<std::vector<double>>
 Simulator::jvps(std::string_view parameters, std::span<const std::vector<Direction>> directions) {
   std::vector<std::vector<double>> images(directions.size(), std::vector<double>(pixels()));
-  jvps(parameters, directions, std::vector<std::span<double>>(images.begin(), images.end()));
+  jvps(parameters, directions, spansOf(images));
   return images;
 }
 
@@ -177,7 +90,8 @@ void Simulator::jvps(std::string_view parameters,
     throw std::invalid_argument("derivatives along " + std::to_string(directions.size()) +
                                 " directions go to as many images of " + std::to_string(pixels()) +
                                 " pixels, or fewer");
-  state->derivatives().jvps(names, directions, images);
+  state->source->forward({Mode::JVP, names, int(directions.size())}, directions, images,
+                         state->everyRun);
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,
@@ -185,7 +99,7 @@ std::vector<Gradient> Simulator::hvp(std::string_view parameters,
                                      std::span<const double> cotangent) {
   const std::vector<std::string> names = state->namesOf(parameters);
   checkDirection(names, direction);
-  return state->derivatives().hvp(names, direction, cotangent);
+  return state->source->reverse({Mode::HVP, names}, cotangent, direction, state->everyRun);
 }
 
 std::vector<Gradient> Simulator::hvp(std::string_view parameters,

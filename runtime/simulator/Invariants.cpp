@@ -1,7 +1,7 @@
 #include "runtime/simulator/Invariants.h"
 
-#include "lib/Experiment/ParameterElements.h"
-#include "lib/IO/ImageRegion.h"
+#include "lib/Program/ParameterElements.h"
+#include "lib/Images/ImageRegion.h"
 #include "lib/Process/Environment.h"
 
 #include <algorithm>

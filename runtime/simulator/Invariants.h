@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_SIMULATOR_INVARIANTS_H
 #define NANOBRAGG_SIMULATOR_INVARIANTS_H
 
-#include "lib/Experiment/PrecisionLimits.h"
+#include "lib/Program/PrecisionLimits.h"
 
 #include <cstdint>
 #include <span>

@@ -1,10 +1,10 @@
 #include "runtime/simulator/Placement.h"
 
 #include "lib/Culling/Estimate.h"
-#include "lib/Experiment/Parameters.h"
-#include "lib/Experiment/Precision.h"
-#include "lib/Experiment/Specialize.h"
-#include "lib/IO/ImageRegion.h"
+#include "lib/Program/Parameters.h"
+#include "lib/Program/Precision.h"
+#include "lib/Program/Specialize.h"
+#include "lib/Images/ImageRegion.h"
 #include "lib/Process/Refusal.h"
 #include "runtime/kernels/DevicePlacement.h"
 #include "runtime/kernels/KernelFit.h"
@@ -142,7 +142,7 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
     request.fixed =
         options.specialize && !ofGpu && samplesOf(experiment) >= fewestSpecializedSamples
             ? specializedCounts(experiment, request.precision, derivative)
-            : experiment.fixedCounts();
+            : usualCounts(experiment);
   fitSchedule(decision);
   return decision;
 }

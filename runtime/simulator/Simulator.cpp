@@ -1,11 +1,10 @@
 #include "nanobragg/Simulator.h"
 
-#include "lib/Experiment/DeadGradients.h"
-#include "lib/Experiment/ParameterElements.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/PossibleValues.h"
-#include "lib/Inputs/ExperimentOf.h"
-#include "runtime/kernels/HklCache.h"
+#include "lib/Program/DeadGradients.h"
+#include "lib/Program/ParameterElements.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Program/PossibleValues.h"
+#include "lib/Images/ImageRegion.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>
@@ -40,88 +39,94 @@ HklGrid copyOf(const nb_hkl_grid &grid) {
           std::vector<double>(grid.data, grid.data + size)};
 }
 
-/// What the first leave as it is by default, the second decide.
-SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags) {
-  const SimulatorOptions byDefault;
-  const auto take = [&](auto SimulatorOptions::*option) {
-    if (options.*option == byDefault.*option)
-      options.*option = flags.*option;
-  };
-  take(&SimulatorOptions::engine);
-  take(&SimulatorOptions::fallback);
-  take(&SimulatorOptions::threads);
-  take(&SimulatorOptions::precision);
-  take(&SimulatorOptions::cull);
-  take(&SimulatorOptions::specialize);
-  take(&SimulatorOptions::device);
-  take(&SimulatorOptions::kernelFile);
-  take(&SimulatorOptions::pixels);
-  take(&SimulatorOptions::dumpIR);
-  if (!options.passes.any())
-    options.passes = flags.passes;
-  options.keptSchedule &= flags.keptSchedule;
-  return options;
+ImageType typeOf(PixelType pixels) {
+  return pixels == PixelType::F32 ? ImageType::F32 : ImageType::F64;
 }
 
 } // namespace
 
+ImageSource::Names Simulator::State::namesOf(std::string_view parameters) const {
+  return resolveParameters(parameters, experiment().variant);
+}
+
+const Parameter &Simulator::State::parameter(std::string_view name) const {
+  const Parameter *found = findParameter(name);
+  if (!found || !found->isUsedBy(experiment().variant))
+    throw std::invalid_argument("this experiment has no parameter '" + std::string(name) + "'");
+  return *found;
+}
+
+void Simulator::State::requirePixels(std::size_t numbers) const {
+  if (numbers != source->pixels())
+    throw std::invalid_argument("the image holds " + std::to_string(numbers) +
+                                " pixels but the experiment has " +
+                                std::to_string(source->pixels()));
+}
+
+//===----------------------------------------------------------------------===//
+// The experiment
+//===----------------------------------------------------------------------===//
+
 Simulator::Simulator(const Experiment &experiment, const SimulatorOptions &options)
-    : state(std::make_unique<State>(experiment, options)) {}
+    : Simulator(std::make_unique<State>(makeSource(experiment, options))) {}
 Simulator::Simulator(std::unique_ptr<State> state) : state(std::move(state)) {}
 Simulator Simulator::ofListed(const Experiment &experiment, const ListedPixels &listed,
                               const SimulatorOptions &options) {
   listed.requireImageOf(experiment);
   listed.requireSize(options.pixels.size());
-  return Simulator(std::make_unique<State>(experiment, listed, options));
+  return Simulator(std::make_unique<State>(makeSource(experiment, listed, options)));
 }
 Simulator::Simulator(Simulator &&) noexcept = default;
 Simulator &Simulator::operator=(Simulator &&) noexcept = default;
 Simulator::~Simulator() = default;
 
 Simulator Simulator::copy() const {
-  Simulator other(std::make_unique<State>(*state));
-  ownGrid(other.state->experiment);
-  other.state->gridIsOwn = true;
-  return other;
+  Experiment experiment = state->experiment();
+  ownGrid(experiment);
+  const SimulatorOptions &options = state->source->whole().options;
+  return Simulator(std::make_unique<State>(makeSource(experiment, state->listed(), options)));
 }
 
 void Simulator::setRunOptions(const RunOptions &run) { state->everyRun = run; }
 
-Simulator Simulator::fromFlags(const std::vector<std::string> &flags,
-                               const SimulatorOptions &options) {
-  const Experiment experiment = experimentOf(flags, HklCache::fromEnvironment().get());
-  return Simulator(experiment, merged(options, simulatorOptionsOf(flags, experiment)));
-}
-
-Engine Simulator::engine() const { return state->deciding().placement.engine(); }
+Engine Simulator::engine() const { return state->source->deciding().placement.engine(); }
 const std::optional<std::string> &Simulator::fallbackReason() const {
-  return state->deciding().placement.fallbackReason();
+  return state->source->deciding().placement.fallbackReason();
 }
 const std::optional<std::string> &Simulator::deviceFallbackReason() const {
-  return state->deciding().placement.deviceFallbackReason();
+  return state->source->deciding().placement.deviceFallbackReason();
 }
-const Experiment &Simulator::experiment() const { return state->experiment; }
-const ListedPixels &Simulator::listed() const { return state->listed; }
-const SimulatorTiming &Simulator::timing() const { return state->deciding().timing; }
+const Experiment &Simulator::experiment() const { return state->experiment(); }
+const ListedPixels &Simulator::listed() const { return state->listed(); }
+const SimulatorTiming &Simulator::timing() const { return state->source->deciding().timing; }
 std::array<std::int64_t, 3> Simulator::shape() const {
-  const Detector &detector = state->experiment.detector;
-  if (state->listed.any())
-    return {1, 1, std::int64_t(state->pixels())};
-  return {state->experiment.panelCount(), detector.slowPixels, detector.fastPixels};
+  const Experiment &experiment = state->experiment();
+  if (state->listed().any())
+    return {1, 1, std::int64_t(pixels())};
+  return {experiment.panelCount(), experiment.detector.slowPixels, experiment.detector.fastPixels};
 }
-std::size_t Simulator::pixels() const { return state->pixels(); }
-double Simulator::samples() const {
-  if (state->chain)
-    return state->chain->photonSimulator().samples();
-  return state->quadrature ? state->quadrature->samples() : samplesOf(state->experiment);
+std::size_t Simulator::pixels() const { return state->source->pixels(); }
+double Simulator::samples() const { return state->source->samples(); }
+
+std::span<const std::uint8_t> Simulator::rendered() const {
+  std::vector<std::uint8_t> &rendered = state->rendered;
+  if (rendered.empty())
+    for (const std::size_t place : state->listed().places)
+      rendered.push_back(place != ListedPixels::none);
+  if (rendered.empty()) {
+    const io::ImageRegion region = io::ImageRegion::of(state->experiment());
+    const std::vector<std::uint8_t> &mask = state->experiment().detector.mask;
+    rendered.resize(region.pixelCount());
+    region.forEachPixel([&](std::size_t i) { rendered[i] = mask.empty() || mask[i]; });
+  }
+  return rendered;
 }
-std::span<const std::uint8_t> Simulator::rendered() const { return state->renderedPixels(); }
 
 std::vector<double> Simulator::get(std::string_view name) const {
   const Parameter &parameter = state->parameter(name);
-  std::vector<double> values(elementCount(state->experiment, parameter));
+  std::vector<double> values(elementCount(state->experiment(), parameter));
   for (std::size_t i = 0; i != values.size(); ++i)
-    values[i] = element(std::as_const(state->experiment), parameter, i);
+    values[i] = element(state->experiment(), parameter, i);
   return values;
 }
 
@@ -129,49 +134,68 @@ void Simulator::set(std::string_view name, double value) { set(name, std::span(&
 
 void Simulator::set(std::string_view name, std::span<const double> values) {
   const Parameter &parameter = state->parameter(name);
-  const std::size_t count = elementCount(state->experiment, parameter);
+  const std::size_t count = elementCount(state->experiment(), parameter);
   if (values.size() != count || count == 0)
     throw std::invalid_argument("parameter '" + std::string(name) + "' is given " +
                                 std::to_string(values.size()) + " numbers and has " +
                                 std::to_string(count));
   checkPossible(parameter.name, values.data(), std::int64_t(count));
-  if (parameter.kind() == NB_PARAMETER_HKL_GRID && !state->gridIsOwn) {
-    ownGrid(state->experiment);
-    state->gridIsOwn = true;
-    state->programs.clear(); // they are bound to the grid that others have too
-  }
-  for (std::size_t i = 0; i != count; ++i)
-    element(state->experiment, parameter, i) = values[i];
-  if (state->chain)
-    state->chain->set(name, values);
-  if (state->quadrature)
-    state->quadrature->set(name, values);
+  state->source->set(parameter, values);
 }
 
 void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
-  if (state->experiment.crystal.sheets)
+  if (state->experiment().crystal.sheets)
     throw std::invalid_argument("this experiment has structure factors by energy, in the place of "
                                 "which one list cannot be set; set the parameter F_by_energy");
-  if (state->chain)
-    state->chain->setStructureFactors(grid);
-  if (state->quadrature)
-    state->quadrature->setStructureFactors(grid);
-  auto copy = std::make_shared<HklGrid>(copyOf(grid));
-  Experiment &experiment = state->experiment;
-  state->programs.clear(); // they are bound to the grid that was
-  experiment.crystal.grid = std::move(copy);
-  state->gridIsOwn = true;
-  if (experiment.variant.structureFactors == StructureFactors::Constant) {
-    // As nb-sim chooses where no flag says it.
-    const bool thin = experiment.crystal.isThin();
-    experiment.variant.structureFactors =
-        thin ? StructureFactors::Tricubic : StructureFactors::Nearest;
-  }
+  state->source->setStructureFactors(std::make_shared<HklGrid>(copyOf(grid)));
 }
 
 std::vector<DeadGradient> Simulator::deadGradients(std::string_view parameters) const {
-  return nanobragg::deadGradients(state->experiment,
-                                  resolveParameters(parameters, state->experiment.variant));
+  return nanobragg::deadGradients(state->experiment(), state->namesOf(parameters));
 }
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+void Simulator::prepare(PixelType pixels) { state->source->program(typeOf(pixels)); }
+
+std::string Simulator::target(PixelType pixels) {
+  return state->source->program(typeOf(pixels)).descriptor().target;
+}
+
+RunResult Simulator::render(std::span<float> image, const RunOptions &run,
+                            const Instruments &look) {
+  state->requirePixels(image.size());
+  return state->source->render(image, run, look);
+}
+
+RunResult Simulator::render(std::span<double> image, const RunOptions &run,
+                            const Instruments &look) {
+  state->requirePixels(image.size());
+  return state->source->render(image, run, look);
+}
+
+std::optional<DeviceMemory> Simulator::imageOnDevice(PixelType pixels, const RunOptions &run) {
+  return state->source->imageOnDevice(typeOf(pixels), run);
+}
+
+std::string Simulator::trace(const PixelIndex &pixel, PixelType pixels) {
+  return state->source->trace(pixel, typeOf(pixels));
+}
+
+std::string Simulator::emit(const std::string &stage, PixelType pixels) {
+  return state->source->whole().emit(stage, typeOf(pixels));
+}
+
+EngineComparison Simulator::compareEngines(const ComparisonOptions &options) {
+  return state->source->compareEngines(options);
+}
+
+std::span<const double> Simulator::value() { return state->source->value(state->everyRun); }
+
+std::span<const double> Simulator::photons() const { return state->source->photons(); }
+
+double Simulator::loss(const Loss &loss) { return loss.evaluate(value(), rendered(), {}); }
 
 } // namespace nanobragg

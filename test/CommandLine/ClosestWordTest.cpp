@@ -1,4 +1,4 @@
-#include "lib/Experiment/ClosestWord.h"
+#include "lib/Quantities/ClosestWord.h"
 #include "lib/CommandLine/Flag.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ private:
 
 TEST(Deprecated, FlagWorksAndWarnsOnceWithWhatToUse) {
   const Deprecated row("-distance", "-new_distance");
-  const CommandLine line = parse("-distance 5 -distance 80 -lambda 1");
+  const CommandLine line = parsed("-distance 5 -distance 80 -lambda 1");
   EXPECT_EQ(line.options.distance, 80);
   EXPECT_THAT(line.warnings, ElementsAre("-distance is deprecated and works as before in this "
                                          "version; use -new_distance"));
@@ -31,7 +31,7 @@ TEST(Deprecated, FlagWorksAndWarnsOnceWithWhatToUse) {
 
 TEST(Deprecated, OthersDoNotWarn) {
   const Deprecated row("-distance", "-new_distance");
-  EXPECT_THAT(parse("-lambda 1").warnings, IsEmpty());
+  EXPECT_THAT(parsed("-lambda 1").warnings, IsEmpty());
 }
 
 TEST(Deprecated, HelpSaysWhatToUse) {

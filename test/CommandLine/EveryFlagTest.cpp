@@ -1,6 +1,6 @@
 #include "lib/CommandLine/Flag.h"
-#include "lib/Experiment/FlagOf.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/FlagOf.h"
+#include "lib/Program/Parameters.h"
 #include "test/CommandLine/Support.h"
 
 #include <algorithm>
@@ -57,17 +57,17 @@ const std::vector<Case> inputs = {
     {"-4stol s", [](L l) { return table(l).stolUnit == 1e10 / 4; }},
     {"-Q s", [](L l) { return std::fabs(table(l).stolUnit - 795774715.459477) < 1; }},
     {"-stol s -stol t", [](L l) { return table(l, 1).name == "t"; }},
-    {"-thickness 3 -stol s", [](L l) { return l.files.material.thickness == 3; }},
-    {"-stol s -thick 3", [](L l) { return table(l).material.thickness == 3; }},
+    {"-thickness 3 -stol s", [](L l) { return l.files.material.thickness == 3e-3; }},
+    {"-stol s -thick 3", [](L l) { return table(l).material.thickness == 3e-3; }},
     {"-stol s -density 1.2 -stol t",
-     [](L l) { return table(l).material.density == 1.2 && !table(l, 1).material.density; }},
+     [](L l) { return table(l).material.density == 1.2e3 && !table(l, 1).material.density; }},
     {"-background_oversample 3", [](L l) { return l.options.backgroundOversample == 3; }},
-    {"-density 1.2", [](L l) { return l.files.material.density == 1.2; }},
-    {"-sample_den 1.2", [](L l) { return l.files.material.density == 1.2; }},
-    {"-sample_density 1.2", [](L l) { return l.files.material.density == 1.2; }},
-    {"-MW 40e3", [](L l) { return l.files.material.molarMass == 40e3; }},
-    {"-molec 40e3", [](L l) { return l.files.material.molarMass == 40e3; }},
-    {"-molecular_weight 40e3", [](L l) { return l.files.material.molarMass == 40e3; }},
+    {"-density 1.2", [](L l) { return l.files.material.density == 1.2e3; }},
+    {"-sample_den 1.2", [](L l) { return l.files.material.density == 1.2e3; }},
+    {"-sample_density 1.2", [](L l) { return l.files.material.density == 1.2e3; }},
+    {"-MW 40e3", [](L l) { return l.files.material.molarMass == 40; }},
+    {"-molec 40e3", [](L l) { return l.files.material.molarMass == 40; }},
+    {"-molecular_weight 40e3", [](L l) { return l.files.material.molarMass == 40; }},
     {"-stolout s", [](L l) { return l.given.size() == 1 && l.files.backgrounds.empty(); }},
 };
 
@@ -398,11 +398,11 @@ const std::vector<const std::vector<Case> *> everything = {
 TEST(EveryFlag, HasItsEffect) {
   for (const std::vector<Case> *cases : everything)
     for (const Case &c : *cases)
-      EXPECT_TRUE(c.holds(parse(c.words))) << c.words;
+      EXPECT_TRUE(c.holds(parsed(c.words))) << c.words;
 }
 
 TEST(EveryFlag, ChangesWhatHoldsWithoutIt) {
-  const CommandLine nothing = parse("");
+  const CommandLine nothing = parsed("");
   for (const std::vector<Case> *cases : everything)
     for (const Case &c : *cases)
       EXPECT_EQ(c.holds(nothing), c.isDefault) << c.words;

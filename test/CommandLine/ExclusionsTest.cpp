@@ -1,6 +1,6 @@
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "test/CommandLine/Support.h"
 
 #include <map>

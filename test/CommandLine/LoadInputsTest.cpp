@@ -1,7 +1,7 @@
-#include "lib/Inputs/LoadInputs.h"
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/NoEffect.h"
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Runs/ExperimentOf.h"
 
 #include "test/CommandLine/Support.h"
 #include "test/IO/TemporaryDirectory.h"
@@ -32,14 +32,15 @@ protected:
   LoadedInputs load(const std::string &words) {
     line = parse(words);
     LoadedInputs loaded = loadInputs(line);
-    line.options = loaded.options;
+    line.options = toFlagUnits(loaded.options);
     return loaded;
   }
   std::vector<std::string> noEffect(const std::string &words) {
     const LoadedInputs loaded = load(words);
-    line.options.oversample = 1;
-    return flagsWithoutEffect(
-        line, chooseDefaults(line.options, loaded.inputs, line.semantics).neverRead);
+    Options options = loaded.options;
+    options.oversample = 1;
+    return flagsWithoutEffect(line,
+                              chooseDefaults(options, loaded.inputs, line.semantics).neverRead);
   }
   std::string refused(const std::string &words) {
     try {
@@ -214,11 +215,11 @@ TEST_F(LoadInputsTest, BackgroundTablesAreReadAndChecked) {
   const BackgroundTable &first = loaded.inputs.backgrounds[0], &air = loaded.inputs.backgrounds[1];
   EXPECT_EQ(first.stol, (std::vector{0.1e10, 0.2e10}));
   EXPECT_EQ(first.factor, (std::vector{2.0, 3.0}));
-  EXPECT_EQ(first.material.thickness, 3);
-  EXPECT_EQ(first.material.density, 4);
+  EXPECT_EQ(first.material.thickness, 3e-3);
+  EXPECT_EQ(first.material.density, 4e3);
   EXPECT_FALSE(first.material.molarMass);
-  EXPECT_EQ(air.material.density, 2); // said of all
-  EXPECT_EQ(air.material.molarMass, 28);
+  EXPECT_EQ(air.material.density, 2e3); // said of all
+  EXPECT_EQ(air.material.molarMass, 28e-3);
   EXPECT_THAT(loaded.warnings, Not(Contains(HasSubstr("has no effect"))));
 }
 
@@ -236,7 +237,7 @@ TEST_F(LoadInputsTest, SourcesAndPanels) {
   EXPECT_EQ(loaded.inputs.sources[0].weight, 1.5);
   EXPECT_FALSE(loaded.inputs.sources[1].wavelength);
   ASSERT_EQ(line.options.panels.size(), 1u);
-  EXPECT_EQ(line.options.panels[0].offset, (Vec3{1, 2, 3}));
+  EXPECT_EQ(line.options.panels[0].offset, (Vec3{1e-3, 2e-3, 3e-3}));
 }
 
 TEST_F(LoadInputsTest, OutputsDoNotDestroyEachOther) {

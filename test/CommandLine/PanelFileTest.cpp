@@ -13,7 +13,7 @@ TEST(PanelFile, ReadsPanelsInOrder) {
     {"offset_mm": [0, -20, 0.5], "fast": [0, 0, 1], "slow": [0, -1, 0]},
     {"offset_mm": [0, 20, 0], "fast": [0, 0, 2], "slow": [0, -1, 0], "normal": [1, 0, 0]}])"));
   ASSERT_EQ(panels.size(), 2u);
-  EXPECT_EQ(panels[0].offset, (Vec3{0, -20, 0.5}));
+  EXPECT_EQ(panels[0].offset, (Vec3{0, -20e-3, 0.5e-3}));
   EXPECT_EQ(panels[0].slowAxis, (Vec3{0, -1, 0}));
   EXPECT_FALSE(panels[0].normal);
   EXPECT_EQ(panels[1].fastAxis, (Vec3{0, 0, 2}));

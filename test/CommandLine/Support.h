@@ -3,6 +3,7 @@
 #define NANOBRAGG_TEST_COMMANDLINE_SUPPORT_H
 
 #include "lib/CommandLine/CommandLine.h"
+#include "test/FlagUnits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +22,13 @@ inline std::vector<std::string> split(const std::string &text) {
 }
 
 inline CommandLine parse(const std::string &text) { return parseCommandLine(split(text)); }
+
+/// The same with numbers as flags have them.
+inline CommandLine parsed(const std::string &text) {
+  CommandLine line = parse(text);
+  line.options = toFlagUnits(line.options);
+  return line;
+}
 
 /// The message of the UsageError that parsing throws; empty when it throws none.
 inline std::string refusal(const std::string &text) {

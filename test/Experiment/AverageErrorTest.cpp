@@ -1,4 +1,4 @@
-#include "lib/Experiment/AverageError.h"
+#include "lib/Estimate/AverageError.h"
 
 #include "test/Experiment/Support.h"
 

@@ -1,6 +1,6 @@
-#include "lib/Experiment/BoundParameters.h"
+#include "lib/Program/BoundParameters.h"
 
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "test/Experiment/Support.h"
 
 #include <gmock/gmock.h>

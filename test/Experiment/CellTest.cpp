@@ -1,6 +1,6 @@
 #include "lib/Experiment/CellGeometry.h"
 
-#include "lib/Experiment/Quantity.h"
+#include "lib/Quantities/Quantity.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "test/Experiment/Support.h"
 
@@ -10,7 +10,7 @@ namespace {
 CompleteExperiment withCell(std::array<double, 6> cell, Semantics semantics) {
   Options options = cubic();
   options.cell = cell;
-  return chooseDefaults(options, {}, semantics);
+  return chooseDefaults(fromFlagUnits(options), {}, semantics);
 }
 
 void expectCell(const CellReport &cell, std::array<double, 6> expected, double tolerance) {
@@ -22,7 +22,8 @@ void expectCell(const CellReport &cell, std::array<double, 6> expected, double t
 
 TEST(Cell, MissingEdgesAndAngles) {
   Options options = cubic();
-  findQuantity("-cell")->set(options, {40});
+  findQuantity("-cell")->set(options, {40e-10});
+  options.cell = toFlagUnits(options).cell;
   const Crystal crystal = completeRight(options).experiment.crystal;
   EXPECT_DOUBLE_EQ(crystal.cellB, 40e-10);
   EXPECT_DOUBLE_EQ(crystal.cellC, 40e-10);
@@ -93,7 +94,7 @@ TEST(Cell, MatrixHoldsTheWavelength) {
   options.cell.reset();
   options.lambda = 1.3;
   Inputs inputs;
-  inputs.matrix = rightHanded;
+  inputs.mosflmMatrix = rightHanded;
   CompleteExperiment complete = completeC(options, inputs);
   EXPECT_EQ(complete.experiment.variant.cellSource, CellSource::Matrix);
   EXPECT_NEAR(complete.experiment.crystal.reciprocalMatrix[5], -0.0164936281e10 / 1.3, 1e-3);
@@ -104,7 +105,7 @@ TEST(Cell, LeftHandedMatrixHasANegativeVolume) {
   Options options = cubic();
   options.cell.reset();
   Inputs inputs;
-  inputs.matrix = leftHanded;
+  inputs.mosflmMatrix = leftHanded;
   Report report = completeC(options, inputs).report;
   EXPECT_NEAR(report.volume, -79549.7, 0.05);
   expectCell(report.cell, {43.0019, 37.0006, 52.1177, -95.0113, -81.9821, -104.002}, 5e-4);
@@ -116,7 +117,7 @@ TEST(Cell, MatrixWithCellTakesDirectionsFromOneAndLengthsFromTheOther) {
   options.cell = {{38, 44, 51, 90, 90, 90}};
   options.lambda = 1.3;
   Inputs inputs;
-  inputs.matrix = rightHanded;
+  inputs.mosflmMatrix = rightHanded;
   CompleteExperiment complete = completeC(options, inputs);
   EXPECT_EQ(complete.experiment.variant.cellSource, CellSource::CellAndMatrix);
   EXPECT_NEAR(complete.report.volume, 85272, 1e-6);

@@ -1,4 +1,4 @@
-#include "lib/Experiment/Derivative.h"
+#include "lib/Program/Derivative.h"
 
 #include <gtest/gtest.h>
 

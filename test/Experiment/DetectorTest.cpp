@@ -221,7 +221,8 @@ TEST(Detector, PanelsOfDifferentSizes) {
   Inputs inputs;
   inputs.mask = MaskImage{3, 8, std::vector<std::uint16_t>(24, 7)};
   inputs.mask->pixels[1] = inputs.mask->pixels[12] = 0;
-  const Experiment masked = chooseDefaults(options, inputs, Semantics::right()).experiment;
+  const Experiment masked =
+      chooseDefaults(fromFlagUnits(options), inputs, Semantics::right()).experiment;
   EXPECT_EQ(masked.detector.mask[0], 1);
   EXPECT_EQ(masked.detector.mask[1], 0);
   EXPECT_EQ(masked.detector.mask[6], 0);

@@ -1,4 +1,4 @@
-#include "lib/Experiment/LaueGroup.h"
+#include "lib/Choose/LaueGroup.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "test/Experiment/Support.h"

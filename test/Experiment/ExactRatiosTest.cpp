@@ -1,4 +1,4 @@
-#include "lib/Experiment/WholeNumber.h"
+#include "lib/Choose/WholeNumber.h"
 
 #include "test/Experiment/Support.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "test/Experiment/Support.h"
 
 namespace nanobragg {

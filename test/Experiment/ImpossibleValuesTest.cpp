@@ -15,7 +15,7 @@ void expectRefused(const char *flag, const std::function<void(Options &, Inputs 
   Inputs inputs;
   change(options, inputs);
   for (const Semantics &semantics : {Semantics::right(), Semantics::c()})
-    EXPECT_THAT([&] { chooseDefaults(options, inputs, semantics); },
+    EXPECT_THAT([&] { chooseDefaults(fromFlagUnits(options), inputs, semantics); },
                 testing::ThrowsMessage<std::invalid_argument>(testing::AllOf(
                     testing::HasSubstr(flag), testing::Not(testing::HasSubstr("\n")))))
         << flag;
@@ -70,8 +70,8 @@ TEST(Impossible, Crystal) {
   REFUSED("-Ncells_def",
           (o.shape = CrystalShape::Gauss, o.ncellsDef = {{5, 0, 0}}, o.na = o.nb = 5));
   REFUSED("-Ncells_def", (o.shape = CrystalShape::Gauss, o.ncellsDef = {{0, NAN, 0}}));
-  REFUSED("-mat", in.matrix = Mat3{});
-  REFUSED("-mat", (in.matrix = Mat3{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  REFUSED("-mat", in.mosflmMatrix = Mat3{});
+  REFUSED("-mat", (in.mosflmMatrix = Mat3{1, 2, 3, 4, 5, 6, 7, 8, 9}));
   REFUSED("-misset", (o.misset = Vec3{NAN, 0, 0}));
   REFUSED("-N", o.nb = -5);
   REFUSED("-xtal_width", o.sampleY = -1);

@@ -1,4 +1,4 @@
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/KernelSpecification.h"
 
 #include <gmock/gmock.h>
 

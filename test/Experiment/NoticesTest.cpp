@@ -48,7 +48,7 @@ TEST(Notices, NoneUnderC) {
   EXPECT_THAT(completeC(options).notices, IsEmpty());
   Semantics semantics = Semantics::c();
   semantics.water = Rule::Right;
-  EXPECT_THAT(chooseDefaults(options, {}, semantics).notices, ElementsAre("water"));
+  EXPECT_THAT(chooseDefaults(fromFlagUnits(options), {}, semantics).notices, ElementsAre("water"));
 }
 
 TEST(Notes, FirstSourceWhereTheOrderOfSourcesMatters) {
@@ -56,7 +56,7 @@ TEST(Notes, FirstSourceWhereTheOrderOfSourcesMatters) {
   Inputs inputs;
   inputs.sources = {{{-10, 0, 0}, 1, 1e-10}, {{-10, 1, 0}, 1, 1e-10}};
   const auto notes = [&](const Semantics &semantics = Semantics::right()) {
-    return chooseDefaults(options, inputs, semantics).notes;
+    return chooseDefaults(fromFlagUnits(options), inputs, semantics).notes;
   };
   EXPECT_THAT(notes(), ElementsAre(testing::HasSubstr("the first of the 2 sources")));
   EXPECT_THAT(notes(Semantics::c()), IsEmpty());

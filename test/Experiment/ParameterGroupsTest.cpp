@@ -1,7 +1,7 @@
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Program/ParameterGroups.h"
 
-#include "lib/Experiment/DeadGradients.h"
-#include "lib/Experiment/ParameterElements.h"
+#include "lib/Program/DeadGradients.h"
+#include "lib/Program/ParameterElements.h"
 #include "test/Experiment/Support.h"
 
 #include <gmock/gmock.h>

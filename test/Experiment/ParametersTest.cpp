@@ -1,6 +1,6 @@
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Program/ParameterGroups.h"
 #include "nanobragg/DerivativeNames.h"
 #include "test/Experiment/Support.h"
 

@@ -1,7 +1,7 @@
-#include "lib/Experiment/Printable.h"
+#include "lib/Quantities/Printable.h"
 
-#include "lib/CommandLine/UsageError.h"
-#include "lib/IO/FileError.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Files/FileError.h"
 
 #include <gtest/gtest.h>
 

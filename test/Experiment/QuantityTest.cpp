@@ -1,7 +1,8 @@
-#include "lib/Experiment/Quantity.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Quantities/QuantityRows.h"
 
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Program/Parameters.h"
 #include "test/Experiment/Support.h"
 
 #include <algorithm>
@@ -32,17 +33,61 @@ TEST(Quantities, ANumberComesBackFromItsUnit) {
 
 TEST(Quantities, AreSetAndReadBack) {
   Options options;
-  findQuantity("-cell")->set(options, {40, 0, 50});
-  EXPECT_EQ(options.cell, (std::array<double, 6>{40, 40, 50, 90, 90, 90}));
+  findQuantity("-cell")->set(options, {40e-10, 0, 50e-10});
+  const double right = units::radians(90);
+  EXPECT_EQ(options.cell, (std::array<double, 6>{40e-10, 40e-10, 50e-10, right, right, right}));
   findQuantity("-N")->set(options, {4, 5, 6});
   EXPECT_EQ(options.nb, 5);
   findQuantity("-oversample")->set(options, {0});
   EXPECT_FALSE(options.oversample);
-  findQuantity("-diffuse_gamma")->set(options, {50});
-  EXPECT_EQ(options.diffuseGamma, (Vec3{50, 50, 50}));
-  EXPECT_THROW(findQuantity("-distance")->set(options, {-1}), std::invalid_argument);
-  EXPECT_THROW(findQuantity("-distance")->set(options, {NAN}), std::invalid_argument);
-  EXPECT_THROW(findQuantity("-phisteps")->set(options, {1.5}), std::invalid_argument);
+  findQuantity("-diffuse_gamma")->set(options, {50e-10});
+  EXPECT_EQ(options.diffuseGamma, (Vec3{50e-10, 50e-10, 50e-10}));
+  const auto refuses = [](std::string_view name, double value) {
+    try {
+      findQuantity(name)->check(std::array{value});
+    } catch (const std::invalid_argument &) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refuses("-distance", -1));
+  EXPECT_TRUE(refuses("-distance", NAN));
+  EXPECT_TRUE(refuses("-phisteps", 1.5));
+  EXPECT_FALSE(refuses("-distance", 0.1));
+}
+
+TEST(Quantities, RangesAreToldInTheCallersUnit) {
+  const auto told = [](std::string_view name, double value, Caller caller) -> std::string {
+    try {
+      findQuantity(name)->check(std::array{value}, caller);
+    } catch (const std::invalid_argument &error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(told("-dispersion", 2.5, Caller::CommandLine),
+            "250 percent is out of range; it must be at least 0 and less than 200");
+  EXPECT_EQ(told("-dispersion", 2.5, Caller::Python),
+            "2.5 is out of range; it must be at least 0 and less than 2");
+  EXPECT_EQ(told("-distance", -0.1, Caller::CommandLine),
+            "-100 mm is out of range; it must be greater than 0");
+  EXPECT_EQ(told("-distance", -0.1, Caller::Python),
+            "-0.1 m is out of range; it must be greater than 0");
+}
+
+TEST(Quantities, NumbersOfFlagsComeBackAsWritten) {
+  for (const double written : {0.1, 63.4, 74.82, 1.2398, 0.07, 33.333, 1e-5, 99.99})
+    for (const Quantity *row : allQuantities())
+      EXPECT_EQ(row->unit->fromSI(row->unit->inSI(written)), written) << row->name();
+}
+
+TEST(Quantities, MessagesNameFieldsOfPython) {
+  EXPECT_EQ(inWordsOf(Caller::Python, "-mosaic_domains: 5 domains; give -xds or --average=closed"),
+            "Crystal.mosaic_domains: 5 domains; give Detector.convention='xds' or "
+            "Crystal.average='closed'");
+  EXPECT_EQ(inWordsOf(Caller::Python, "-N 3, -1.5 and x-y stay"),
+            "Crystal.ncells 3, -1.5 and x-y stay");
+  EXPECT_EQ(inWordsOf(Caller::CommandLine, "-N 3"), "-N 3");
 }
 
 TEST(Quantities, WhatIsNotReadIsToldApart) {

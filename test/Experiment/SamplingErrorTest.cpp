@@ -1,4 +1,4 @@
-#include "lib/Experiment/SamplingError.h"
+#include "lib/Estimate/SamplingError.h"
 
 #include "test/Experiment/Support.h"
 

@@ -88,7 +88,8 @@ Inputs withGrid() {
 StructureFactors chosen(const Options &options, Rule rule) {
   Semantics semantics;
   semantics.interpolationChoice = rule;
-  return chooseDefaults(options, withGrid(), semantics).experiment.variant.structureFactors;
+  return chooseDefaults(fromFlagUnits(options), withGrid(), semantics)
+      .experiment.variant.structureFactors;
 }
 
 TEST(Interpolation, ThinCrystalsInterpolate) {

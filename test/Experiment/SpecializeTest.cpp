@@ -1,4 +1,4 @@
-#include "lib/Experiment/Specialize.h"
+#include "lib/Program/Specialize.h"
 
 #include <gmock/gmock.h>
 
@@ -27,9 +27,9 @@ std::vector<FixedCount> countsOf(const Experiment &experiment, Precision precisi
 
 TEST(Specialize, UsualKernelsKnowOneSubPixel) {
   Experiment experiment = experimentOf({10, 5, 64});
-  EXPECT_THAT(experiment.fixedCounts(), UnorderedElementsAre(oversample));
+  EXPECT_THAT(usualCounts(experiment), UnorderedElementsAre(oversample));
   experiment.detector.oversample = 2;
-  EXPECT_THAT(experiment.fixedCounts(), UnorderedElementsAre());
+  EXPECT_THAT(usualCounts(experiment), UnorderedElementsAre());
 }
 
 TEST(Specialize, NumbersOfCellsAndSumsOfOneTermAreKnown) {

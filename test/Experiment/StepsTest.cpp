@@ -1,4 +1,4 @@
-#include "lib/Experiment/Steps.h"
+#include "lib/Choose/Steps.h"
 
 #include "test/Experiment/Support.h"
 

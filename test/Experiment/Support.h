@@ -2,7 +2,8 @@
 #ifndef NANOBRAGG_TEST_EXPERIMENT_SUPPORT_H
 #define NANOBRAGG_TEST_EXPERIMENT_SUPPORT_H
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
+#include "test/FlagUnits.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace nanobragg {
 
 inline constexpr double degree = std::numbers::pi / 180;
 
-/// A crystal that any experiment here can do with.
+/// A crystal that any experiment here can do with; options here have the numbers of flags.
 inline Options cubic() {
   Options options;
   options.cell = {{100, 100, 100, 90, 90, 90}};
@@ -33,10 +34,10 @@ inline Options withPlate(Convention convention) {
 }
 
 inline CompleteExperiment completeRight(const Options &options, const Inputs &inputs = {}) {
-  return chooseDefaults(options, inputs, Semantics::right());
+  return chooseDefaults(fromFlagUnits(options), inputs, Semantics::right());
 }
 inline CompleteExperiment completeC(const Options &options, const Inputs &inputs = {}) {
-  return chooseDefaults(options, inputs, Semantics::c());
+  return chooseDefaults(fromFlagUnits(options), inputs, Semantics::c());
 }
 
 inline void expectNear(const Vec3 &actual, const Vec3 &expected, double tolerance) {

@@ -2,7 +2,7 @@
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
 #include "lib/Gemmi/Shelx.h"
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <cmath>

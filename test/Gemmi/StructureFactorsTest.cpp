@@ -2,7 +2,7 @@
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 #include <cmath>
 #include <complex>

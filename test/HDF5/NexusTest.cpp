@@ -1,7 +1,7 @@
 #include "lib/HDF5/Nexus.h"
 #include "lib/HDF5/Handle.h"
 
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "lib/IO/CbfFile.h"
+#include "lib/Images/CbfFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

@@ -1,7 +1,7 @@
 // Philox against its authors' vectors, deviates against the laws that they follow. Seeds are fixed,
 // so a pass stays one; limits are those of a chance of about 1e-4.
-#include "lib/IO/CounterNoise.h"
-#include "lib/IO/NoiseImage.h"
+#include "lib/Noise/CounterNoise.h"
+#include "lib/Noise/NoiseImage.h"
 
 #include <gtest/gtest.h>
 

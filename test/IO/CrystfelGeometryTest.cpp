@@ -1,6 +1,6 @@
-#include "lib/IO/CrystfelGeometry.h"
+#include "lib/Formats/CrystfelGeometry.h"
 
-#include "lib/IO/SpectrumFile.h"
+#include "lib/Formats/SpectrumFile.h"
 #include "test/IO/TemporaryDirectory.h"
 
 namespace nanobragg::io {

@@ -1,4 +1,4 @@
-#include "lib/IO/DialsMask.h"
+#include "lib/Formats/DialsMask.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

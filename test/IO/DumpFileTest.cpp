@@ -1,4 +1,4 @@
-#include "lib/IO/DumpFile.h"
+#include "lib/Formats/DumpFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

@@ -1,4 +1,4 @@
-#include "lib/IO/ExptFile.h"
+#include "lib/Formats/ExptFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

@@ -1,4 +1,4 @@
-#include "lib/IO/FileContents.h"
+#include "lib/Files/FileContents.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

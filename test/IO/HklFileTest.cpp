@@ -1,4 +1,4 @@
-#include "lib/IO/HklFile.h"
+#include "lib/Formats/HklFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

@@ -1,6 +1,6 @@
-#include "lib/IO/FloatImage.h"
-#include "lib/IO/NpyFile.h"
-#include "lib/IO/PgmFile.h"
+#include "lib/Images/FloatImage.h"
+#include "lib/Images/NpyFile.h"
+#include "lib/Images/PgmFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

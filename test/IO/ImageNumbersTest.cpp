@@ -1,8 +1,8 @@
 // The example image, its mask and the integers made from it come from one run of the C program:
 // 8 x 6 pixels of 4 mm, -roi 1 6 0 4 -adc -5 -seed 9 -oversample 2, three masked pixels.
-#include "lib/IO/ImageScaling.h"
-#include "lib/IO/ImageStatistics.h"
-#include "lib/IO/NoiseImage.h"
+#include "lib/Images/ImageScaling.h"
+#include "lib/Images/ImageStatistics.h"
+#include "lib/Noise/NoiseImage.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "lib/IO/InterruptGuard.h"
+#include "lib/Files/InterruptGuard.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

@@ -1,7 +1,7 @@
-#include "lib/IO/MemoryLimit.h"
+#include "lib/Files/MemoryLimit.h"
 
-#include "lib/IO/FileContents.h"
-#include "lib/IO/HklFile.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Formats/HklFile.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <sys/resource.h>

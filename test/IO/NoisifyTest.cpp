@@ -1,6 +1,6 @@
 // Against noisify, the C program's companion, which was run on the same photons: the bytes of its
 // images as a digest, and what it said of overloads.
-#include "lib/IO/NoiseImage.h"
+#include "lib/Noise/NoiseImage.h"
 
 #include <gtest/gtest.h>
 

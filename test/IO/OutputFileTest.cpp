@@ -1,6 +1,6 @@
-#include "lib/IO/OutputFile.h"
+#include "lib/Files/OutputFile.h"
 
-#include "lib/IO/TemporaryName.h"
+#include "lib/Files/TemporaryName.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "lib/IO/PngFile.h"
+#include "lib/Images/PngFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

@@ -1,6 +1,6 @@
-#include "lib/IO/RowWriter.h"
+#include "lib/Files/RowWriter.h"
 
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <csignal>

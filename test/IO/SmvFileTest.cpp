@@ -1,4 +1,4 @@
-#include "lib/IO/SmvFile.h"
+#include "lib/Images/SmvFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

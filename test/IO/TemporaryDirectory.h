@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_TEST_IO_TEMPORARYDIRECTORY_H
 #define NANOBRAGG_TEST_IO_TEMPORARYDIRECTORY_H
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/OutputFile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

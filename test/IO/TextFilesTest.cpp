@@ -1,6 +1,6 @@
-#include "lib/IO/MatrixFile.h"
-#include "lib/IO/SourceFile.h"
-#include "lib/IO/StolFile.h"
+#include "lib/Formats/MatrixFile.h"
+#include "lib/Formats/SourceFile.h"
+#include "lib/Formats/StolFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

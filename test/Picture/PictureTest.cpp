@@ -1,7 +1,9 @@
 #include "lib/Picture/Annotations.h"
 #include "lib/Picture/Glyphs.h"
 
+#include "test/FlagUnits.h"
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +25,9 @@ Options camera() {
   return o;
 }
 
-CompleteExperiment experimentOf(const Options &o) { return chooseDefaults(o, {}, Semantics()); }
+CompleteExperiment experimentOf(const Options &o) {
+  return chooseDefaults(fromFlagUnits(o), {}, Semantics());
+}
 
 PanelOptions panelAt(const Vec3 &offset, const Vec3 &fast, const Vec3 &slow, std::int64_t pixels) {
   PanelOptions p;

@@ -487,10 +487,6 @@ class Refusals(unittest.TestCase):
     def test_warning(self):
         with self.assertWarnsRegex(nb.Warning, "mosaic_domains"):
             nb.Simulator.from_flags("-cell 70 70 70 90 90 90 -default_F 1 -mosaic 1 -detpixels 4")
-        for part, words in ((nb.Beam(wavelength=1.0), "1 \\* nb.angstrom meant"), (nb.Detector(distance=100), "100 \\* nb.millimeter meant"),
-                            (nb.Crystal(cell=(70, 80, 90, 1.5, 1.5, 1.5)), "cell is 70 m")):
-            with self.subTest(words), self.assertWarnsRegex(nb.Warning, words):
-                part.give(nb._core.Inputs())
         for more, words in (("-floatfile x.bin", "-floatfile has no effect: in Python"), ("-mosaic_domains 3 -mosaic 0", "has no effect")):
             with self.subTest(more), self.assertWarnsRegex(nb.Warning, words):
                 nb.Simulator.from_flags("-cell 70 70 70 90 90 90 -default_F 1 -detpixels 4 " + more)

@@ -1,7 +1,7 @@
 // A compiler library without a compiler, for tests of nb-sim itself. Whatever is asked for, it
 // hands out one kernel: pixel = 1 + slow + fast, each row taking (phi_steps - 1) milliseconds; or 0
 // with NB_FAKE_BLACK in the environment.
-#include "lib/Experiment/CompileRequest.h"
+#include "lib/Program/CompileRequest.h"
 #include "nanobragg/CompilerABI.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // A compiler library without a compiler whose kernels are files, for tests of nb-sim with a cache.
 // Every build appends a line to the file NB_TEST_BUILD_LOG, once the NB_TEST_BUILD_SECONDS that it
 // takes are over.
-#include "lib/Experiment/CompileRequest.h"
+#include "lib/Program/CompileRequest.h"
 #include "nanobragg/CompilerABI.h"
 #include "test/Runtime/BuildKernelFile.h"
 

@@ -1,7 +1,7 @@
 #include "lib/Spots/CrystfelStream.h"
 
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/CrystfelGeometry.h"
+#include "lib/Formats/CrystfelGeometry.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <fstream>

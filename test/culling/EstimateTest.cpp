@@ -2,7 +2,7 @@
 #include "lib/Culling/Estimate.h"
 
 #include "lib/Culling/Bounds.h"
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Runs/ExperimentOf.h"
 
 #include <gtest/gtest.h>
 

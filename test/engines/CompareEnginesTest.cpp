@@ -3,7 +3,7 @@
 #include "test/engines/TestBreak.h"
 
 #include "lib/Conversion/Passes.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"

@@ -1,7 +1,7 @@
 #include "test/engines/Engines.h"
 
 #include "lib/Compiler/Pipelines/Dialects.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 #define NB_TEST_ENGINES_ENGINES_H
 
 #include "lib/Compiler/Compare/CompareEngines.h"
-#include "lib/Experiment/BoundParameters.h"
+#include "lib/Program/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
 
 namespace mlir::nb {

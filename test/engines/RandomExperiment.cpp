@@ -1,6 +1,6 @@
 #include "test/engines/RandomExperiment.h"
 
-#include "lib/Experiment/LaueGroup.h"
+#include "lib/Choose/LaueGroup.h"
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/VectorAlgebra.h"
 

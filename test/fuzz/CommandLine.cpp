@@ -4,7 +4,8 @@
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/NoEffect.h"
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
 
 #include <cmath>
 #include <stdexcept>
@@ -38,7 +39,7 @@ NB_FUZZ_TARGET(command_line) {
     const CommandLine line = parseCommandLine(wordsOf(input));
     Options options = line.options;
     if (!options.cell)
-      options.cell = {50, 60, 70, 90, 90, 90};
+      options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
     flagsWithoutEffect(line, chooseDefaults(options, Inputs{}, line.semantics).neverRead);
   } catch (const UsageError &refusal) {
     fuzz::require(*refusal.what(), "a refusal says why");

@@ -1,9 +1,10 @@
 // Experiment lists of DIALS.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/ExptFile.h"
-#include "lib/IO/FileError.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Formats/ExptFile.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 
 #include <cmath>
@@ -17,7 +18,7 @@ NB_FUZZ_TARGET(expt) {
       CommandLine line;
       LoadedInputs loaded;
       loaded.options.defaultF = 1;
-      loaded.options.cell = {50, 60, 70, 90, 90, 90};
+      loaded.options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
       loaded.options.oversample = 1;
       placePanels("input", e.panels, e.beam, "", line, loaded);
       std::int64_t pixels = 0;

@@ -1,6 +1,6 @@
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Printable.h"
+#include "lib/Quantities/Printable.h"
 
 #include <cctype>
 #include <cstdio>

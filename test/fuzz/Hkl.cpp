@@ -1,9 +1,9 @@
 // Reflection lists, plain and compressed.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/HklFile.h"
-#include "lib/IO/PlainReflection.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/HklFile.h"
+#include "lib/Formats/PlainReflection.h"
 
 #include <cmath>
 #include <cstdio>

@@ -1,9 +1,10 @@
 // SMV images as -mask takes them: which pixels count, and the camera.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/SmvFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Files/FileError.h"
+#include "lib/Images/SmvFile.h"
 #include "lib/Inputs/ImageHeader.h"
 
 #include <stdexcept>
@@ -16,7 +17,7 @@ NB_FUZZ_TARGET(mask) {
     for (bool sized : {false, true}) {
       Options options;
       options.defaultF = 1;
-      options.cell = {50, 60, 70, 90, 90, 90};
+      options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
       options.oversample = 1;
       if (sized)
         options.fastPixels = options.slowPixels = 4;

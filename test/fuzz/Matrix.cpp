@@ -1,9 +1,9 @@
 // MOSFLM orientation matrices, and the crystal that follows from them.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/MatrixFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/MatrixFile.h"
 
 #include <cmath>
 #include <stdexcept>
@@ -13,16 +13,16 @@ using namespace nanobragg;
 NB_FUZZ_TARGET(matrix) {
   Inputs inputs;
   try {
-    inputs.matrix = io::readMatrix(fuzz::fileWith(input));
+    inputs.mosflmMatrix = io::readMatrix(fuzz::fileWith(input));
   } catch (const io::FileError &refusal) {
     fuzz::requireSentence(refusal);
     return;
   }
-  for (double element : *inputs.matrix)
+  for (double element : *inputs.mosflmMatrix)
     fuzz::require(std::isfinite(element), "the elements of a matrix are finite");
   Options options;
   options.defaultF = 1;
-  options.lambda = 1;
+  options.lambda = 1e-10;
   options.fastPixels = options.slowPixels = 8;
   options.oversample = 1;
   for (const Semantics &semantics : {Semantics::right(), Semantics::c()})

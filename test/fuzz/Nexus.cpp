@@ -2,7 +2,7 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/HDF5/Nexus.h"
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 using namespace nanobragg;
 

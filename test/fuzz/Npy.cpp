@@ -1,10 +1,10 @@
 // NumPy's arrays, and images of any format as nb-compare and losses read them.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/ImageFile.h"
-#include "lib/IO/NexusFile.h"
-#include "lib/IO/NpyFile.h"
+#include "lib/Files/FileError.h"
+#include "lib/Images/ImageFile.h"
+#include "lib/Formats/NexusFile.h"
+#include "lib/Images/NpyFile.h"
 
 #include <stdexcept>
 #include <variant>

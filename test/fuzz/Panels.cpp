@@ -1,8 +1,9 @@
 // The panels of a detector as JSON.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/FileError.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/PanelFile.h"
 
 #include <cmath>
@@ -19,7 +20,7 @@ NB_FUZZ_TARGET(panels) {
     return;
   }
   options.defaultF = 1;
-  options.cell = {50, 60, 70, 90, 90, 90};
+  options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
   options.fastPixels = options.slowPixels = 8;
   options.oversample = 1;
   for (const Semantics &semantics : {Semantics::right(), Semantics::c()})

@@ -1,8 +1,8 @@
 // Lists of pixels and boxes.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/PixelListFile.h"
+#include "lib/Files/FileError.h"
+#include "lib/Images/PixelListFile.h"
 
 using namespace nanobragg;
 

@@ -1,9 +1,9 @@
 // Tables of shots, up to the experiments that they describe.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/FileError.h"
-#include "lib/Inputs/ShotTable.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Files/FileError.h"
+#include "lib/Runs/ShotTable.h"
 
 #include <stdexcept>
 

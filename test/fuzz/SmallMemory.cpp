@@ -1,6 +1,6 @@
-// Stands in for lib/IO/MemoryLimit.cpp: a process that may have little, so that a list that asks
+// Stands in for lib/Files/MemoryLimit.cpp: a process that may have little, so that a list that asks
 // for gigabytes is refused and not a way to stop the fuzzer.
-#include "lib/IO/MemoryLimit.h"
+#include "lib/Files/MemoryLimit.h"
 
 namespace nanobragg::io {
 

@@ -1,9 +1,10 @@
 // SMV images, as -img takes camera and rotation from their headers.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/SmvFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Files/FileError.h"
+#include "lib/Images/SmvFile.h"
 #include "lib/Inputs/ImageHeader.h"
 
 #include <stdexcept>
@@ -17,7 +18,7 @@ NB_FUZZ_TARGET(smv) {
                                   Convention::Xds, Convention::Dials}) {
       Options options;
       options.defaultF = 1;
-      options.cell = {50, 60, 70, 90, 90, 90};
+      options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
       options.oversample = 1;
       options.convention = convention;
       try {

@@ -1,10 +1,11 @@
 // Lists of X-ray sources, and of background structure factors, which are read the same way.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/SourceFile.h"
-#include "lib/IO/StolFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/SourceFile.h"
+#include "lib/Formats/StolFile.h"
 
 #include <cmath>
 #include <stdexcept>
@@ -31,7 +32,7 @@ NB_FUZZ_TARGET(source) {
   }
   Options options;
   options.defaultF = 1;
-  options.cell = {50, 60, 70, 90, 90, 90};
+  options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});
   options.fastPixels = options.slowPixels = 8;
   options.oversample = 1;
   for (const Semantics &semantics : {Semantics::right(), Semantics::c()})

@@ -1,9 +1,9 @@
 // Spectra as text.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/NexusFile.h"
-#include "lib/IO/SpectrumFile.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/NexusFile.h"
+#include "lib/Formats/SpectrumFile.h"
 
 #include <cmath>
 #include <string_view>

@@ -1,8 +1,8 @@
 // Structure factors of amorphous matter as text.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/IO/FileError.h"
-#include "lib/IO/StolFile.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/StolFile.h"
 
 #include <cmath>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
-#include "lib/IO/FileError.h"
+#include "lib/Files/FileError.h"
 
 #include <cmath>
 

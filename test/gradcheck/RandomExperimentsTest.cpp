@@ -1,7 +1,7 @@
 #include "test/engines/RandomExperiment.h"
 #include "test/gradcheck/Support.h"
 
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Program/ParameterGroups.h"
 
 namespace nanobragg {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_TEST_GRADCHECK_SUPPORT_H
 #define NANOBRAGG_TEST_GRADCHECK_SUPPORT_H
 
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "runtime/kernels/KernelProvider.h"
 #include "tools/nb-gradcheck/Check.h"
 

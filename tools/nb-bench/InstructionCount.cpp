@@ -1,7 +1,7 @@
 #include "tools/nb-bench/InstructionCount.h"
 
-#include "lib/Experiment/Derivative.h"
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Program/Derivative.h"
+#include "lib/Program/ParameterGroups.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/processor/StepCount.h"
 #include "runtime/simulator/Placement.h"

@@ -1,6 +1,6 @@
 #include "tools/nb-bench/Measurement.h"
 
-#include "lib/IO/FloatImage.h"
+#include "lib/Images/FloatImage.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/Placement.h"

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_NBCOMPARE_COMPARISON_H
 #define NANOBRAGG_NBCOMPARE_COMPARISON_H
 
-#include "lib/IO/ImageFile.h"
+#include "lib/Images/ImageFile.h"
 #include "tools/nb-compare/Peaks.h"
 
 #include <cstdint>

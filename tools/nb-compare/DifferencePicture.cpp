@@ -1,6 +1,6 @@
 #include "tools/nb-compare/DifferencePicture.h"
 
-#include "lib/IO/PngFile.h"
+#include "lib/Images/PngFile.h"
 
 #include <algorithm>
 #include <cmath>

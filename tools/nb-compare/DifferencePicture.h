@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_NBCOMPARE_DIFFERENCEPICTURE_H
 #define NANOBRAGG_NBCOMPARE_DIFFERENCEPICTURE_H
 
-#include "lib/IO/ImageFile.h"
+#include "lib/Images/ImageFile.h"
 
 #include <cstdint>
 #include <string>

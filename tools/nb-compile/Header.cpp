@@ -1,7 +1,7 @@
 #include "tools/nb-compile/Header.h"
 
-#include "lib/Experiment/ParameterShape.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/ParameterShape.h"
+#include "lib/Program/Parameters.h"
 
 namespace nanobragg {
 namespace {

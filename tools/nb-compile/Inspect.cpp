@@ -1,7 +1,7 @@
 #include "tools/nb-compile/Inspect.h"
 
-#include "lib/Experiment/ParameterShape.h"
-#include "lib/IO/FileContents.h"
+#include "lib/Program/ParameterShape.h"
+#include "lib/Files/FileContents.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelText.h"
 

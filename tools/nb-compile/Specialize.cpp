@@ -1,8 +1,8 @@
 #include "tools/nb-compile/Specialize.h"
 
-#include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/BoundParameters.h"
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Program/BoundParameters.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/UsageError.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelFile.h"
 

@@ -3,7 +3,7 @@
 #include "tools/shared/Main.h"
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Files/OutputFile.h"
 #include "tools/nb-explore/Page.h"
 #include "tools/shared/LabSetup.h"
 

@@ -1,8 +1,8 @@
 #include "tools/nb-gradcheck/Check.h"
 
-#include "lib/Experiment/DeadGradients.h"
+#include "lib/Program/DeadGradients.h"
 #include "lib/Experiment/Experiment.h"
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Program/ParameterGroups.h"
 #include "runtime/processor/Stopwatch.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
-#include "lib/Experiment/ClosestWord.h"
+#include "lib/Quantities/ClosestWord.h"
 #include "lib/Target/DeviceChoice.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tools/nb-gradcheck/Variations.h"
 
-#include "lib/Experiment/ParameterElements.h"
+#include "lib/Program/ParameterElements.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // Nb-gradcheck: are the derivatives right?
 
 #include "tools/shared/Main.h"
-#include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "tools/nb-gradcheck/Command.h"
 #include "tools/nb-gradcheck/Report.h"
 #include "tools/shared/RunSetup.h"

@@ -1,7 +1,7 @@
 #include "tools/nb-lsp-server/Hover.h"
 
 #include "dialect/Names.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Transforms/Dependences.h"
 
 #include "mlir/AsmParser/AsmParser.h"

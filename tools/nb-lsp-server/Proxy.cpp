@@ -1,7 +1,7 @@
 #include "tools/nb-lsp-server/Proxy.h"
 
-#include "lib/Experiment/Printable.h"
-#include "lib/IO/JsonText.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Files/JsonText.h"
 #include "lib/Parallel/TaskQueue.h"
 #include "lib/Transforms/OpenText.h"
 #include "tools/nb-lsp-server/Hover.h"

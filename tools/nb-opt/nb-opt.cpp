@@ -4,7 +4,7 @@
 #include "dialect/NB.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
-#include "lib/IO/PrintableErrors.h"
+#include "lib/Files/PrintableErrors.h"
 #include "lib/Transforms/Schedule/ScheduleOps.h"
 #include "tools/nb-opt/Help.h"
 #include "tools/nb-opt/RunningPasses.h"

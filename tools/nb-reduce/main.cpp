@@ -7,8 +7,8 @@
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
-#include "lib/IO/OutputFile.h"
-#include "lib/IO/PrintableErrors.h"
+#include "lib/Files/OutputFile.h"
+#include "lib/Files/PrintableErrors.h"
 
 #include "lib/Transforms/OpenText.h"
 #include "mlir/IR/MLIRContext.h"

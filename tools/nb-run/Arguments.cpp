@@ -1,10 +1,10 @@
 #include "tools/nb-run/Arguments.h"
 
 #include "dialect/NB.h"
-#include "lib/Experiment/Parameters.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/HklFile.h"
-#include "lib/IO/NpyFile.h"
+#include "lib/Program/Parameters.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/HklFile.h"
+#include "lib/Images/NpyFile.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "tools/nb-run/LoadProgram.h"
 
 #include "lib/Compiler/Pipelines/ValueNames.h"
-#include "lib/Experiment/Printable.h"
+#include "lib/Quantities/Printable.h"
 
 #include "lib/Transforms/OpenText.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 #include "tools/nb-run/Results.h"
 
 #include "dialect/NB.h"
-#include "lib/IO/NpyFile.h"
+#include "lib/Images/NpyFile.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

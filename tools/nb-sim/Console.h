@@ -4,7 +4,7 @@
 #ifndef NANOBRAGG_NBSIM_CONSOLE_H
 #define NANOBRAGG_NBSIM_CONSOLE_H
 
-#include "lib/Experiment/Defaults.h"
+#include "lib/Choose/Defaults.h"
 
 #include <cstddef>
 #include <cstdio>

@@ -2,9 +2,9 @@
 #ifndef NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
 #define NANOBRAGG_NBSIM_DIALSEXPERIMENTOF_H
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/DialsExperiment.h"
-#include "lib/Inputs/LoadInputs.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Formats/DialsExperiment.h"
+#include "lib/Runs/ExperimentOf.h"
 
 namespace nanobragg {
 

@@ -1,7 +1,7 @@
 #include "tools/nb-sim/ExchangeFiles.h"
 
-#include "lib/IO/CbfFile.h"
-#include "lib/IO/ExptFile.h"
+#include "lib/Images/CbfFile.h"
+#include "lib/Formats/ExptFile.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/Noise.h"

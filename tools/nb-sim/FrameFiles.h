@@ -3,8 +3,8 @@
 #define NANOBRAGG_NBSIM_FRAMEFILES_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/DialsExperiment.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Formats/DialsExperiment.h"
 #include "tools/nb-sim/Noise.h"
 
 #include <string>

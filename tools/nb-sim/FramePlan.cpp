@@ -1,10 +1,9 @@
 #include "tools/nb-sim/FramePlan.h"
 
-#include "lib/Experiment/Units.h"
+#include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/ExptFile.h"
-#include "lib/IO/FileError.h"
-#include "lib/Inputs/CellOfShots.h"
+#include "lib/Formats/ExptFile.h"
+#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 
 #include <algorithm>
@@ -26,9 +25,9 @@ FramePlan::FramePlan(const RunSetup &runSetup) : setup(runSetup) {
   osc = line.series.oscPerFrame.value_or(units::degrees(std::max(report.osc, 0.0)));
   // Flags as they were written: their numbers, not those after two conversions.
   if (line.options.phi)
-    phi = *line.options.phi;
+    phi = flagUnit::degrees.fromSI(*line.options.phi);
   if (line.options.osc && !line.series.oscPerFrame)
-    osc = *line.options.osc;
+    osc = flagUnit::degrees.fromSI(*line.options.osc);
   if (line.series.shots)
     readShots(*line.series.shots);
   if (line.series.lattices)
@@ -44,11 +43,11 @@ FramePlan::FramePlan(const RunSetup &runSetup) : setup(runSetup) {
 }
 
 void FramePlan::readShots(const std::string &path) {
-  if (areExperiments(setup.loaded.shots)) {
+  if (areExperiments(setup.tables.shots)) {
     readExperiments(path);
     return;
   }
-  shots = readShotTable(path, setup.loaded.shots, setup.line);
+  shots = readShotTable(path, setup.tables.shots, setup.line);
   frames = std::int64_t(shots.size());
 }
 
@@ -105,7 +104,7 @@ void FramePlan::readLattices(const std::string &path) {
     throw UsageError("--lattices: the experiments of --expt are several lattices already; choose "
                      "one with --expt=" +
                      exptNameOf(*setup.line.files.expt).path + ":0");
-  sharing = readLatticeTable(path, setup.loaded.lattices, setup.line);
+  sharing = readLatticeTable(path, setup.tables.lattices, setup.line);
   for (ShotLattice &lattice : sharing)
     if (lattice.turn != Vec3{}) {
       const auto words = turned(setup.complete.experiment.crystal.misset, lattice.turn);
@@ -136,10 +135,10 @@ Frame FramePlan::frame(std::int64_t index) const {
     *o.missetSeed += index;
   if (!experiments.empty()) {
     const auto &lattices = experiments[std::size_t(index)];
-    o.lambda = lattices.front().beam.wavelength;
+    o.lambda = units::wavelengthFromAngstrom(lattices.front().beam.wavelength);
     o.energy.reset();
     for (const io::DialsExperiment &e : lattices)
-      frame.lattices.push_back({matrixOf(e, *o.lambda, 0)});
+      frame.lattices.push_back({matrixOf(e, 0)});
     return frame;
   }
   if (!shots.empty()) {
@@ -152,11 +151,10 @@ Frame FramePlan::frame(std::int64_t index) const {
     return frame;
   }
   if (setup.line.series.frames) {
-    o.phi = phi + double(index) * osc;
+    o.phi = units::radians(phi + double(index) * osc);
     if (osc > 0)
-      o.osc = osc;
+      o.osc = units::radians(osc);
   }
-  const double wavelength = wavelengthOf(setup.line.options, setup.loaded.inputs);
   const std::vector<io::DialsExperiment> &dials = setup.loaded.dials;
   const bool fromExpt = !setup.line.files.matrix && !dials.empty() && dials.front().crystal;
   if (!sharing.empty()) {
@@ -164,7 +162,7 @@ Frame FramePlan::frame(std::int64_t index) const {
     for (const ShotLattice &lattice : sharing) {
       FrameLattice &added = frame.lattices.emplace_back();
       if (fromExpt)
-        added.matrix = matrixOf(dials.front(), wavelength, index);
+        added.matrix = matrixOf(dials.front(), index);
       added.own = lattice;
       added.there = lattice.from <= middle && middle <= lattice.to;
     }
@@ -178,7 +176,7 @@ Frame FramePlan::frame(std::int64_t index) const {
     frame.lattices.push_back({});
   else
     for (const io::DialsExperiment &e : dials)
-      frame.lattices.push_back({matrixOf(e, wavelength, index)});
+      frame.lattices.push_back({matrixOf(e, index)});
   return frame;
 }
 

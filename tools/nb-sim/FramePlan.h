@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_NBSIM_FRAMEPLAN_H
 #define NANOBRAGG_NBSIM_FRAMEPLAN_H
 
-#include "lib/Inputs/ShotTable.h"
+#include "lib/Runs/ShotTable.h"
 #include "tools/shared/RunSetup.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "tools/nb-sim/GradientReport.h"
 
-#include "lib/Experiment/ParameterElements.h"
+#include "lib/Program/ParameterElements.h"
 
 #include <nlohmann/json.hpp>
 

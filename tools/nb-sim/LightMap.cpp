@@ -4,7 +4,7 @@
 #include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/IO/NpyFile.h"
+#include "lib/Images/NpyFile.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 
 #include <algorithm>

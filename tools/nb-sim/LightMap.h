@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_LIGHTMAP_H
 #define NANOBRAGG_NBSIM_LIGHTMAP_H
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Files/OutputFile.h"
 
 #include "tools/shared/RunSetup.h"
 

@@ -1,7 +1,7 @@
 #include "tools/nb-sim/ListParameters.h"
 
-#include "lib/Experiment/BoundParameters.h"
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Program/BoundParameters.h"
+#include "lib/Program/ParameterGroups.h"
 
 #include <algorithm>
 #include <cinttypes>

@@ -1,8 +1,8 @@
 #include "tools/nb-sim/MakeImage.h"
 
-#include "lib/Experiment/Printable.h"
-#include "lib/IO/ImageScaling.h"
-#include "lib/IO/MemoryLimit.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Images/ImageScaling.h"
+#include "lib/Files/MemoryLimit.h"
 #include "lib/Parallel/LargePages.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelFit.h"
@@ -164,9 +164,7 @@ private:
     std::fflush(stdout);
     const double beforeRun = start.sinceMain.seconds();
     const std::span<float> pixels(image.get(), pixelCount);
-    const Instruments &look = setup.line.tool.instruments;
-    const RunResult result =
-        look.any() ? simulator.render(pixels, options, look) : simulator.render(pixels, options);
+    const RunResult result = simulator.render(pixels, options, setup.line.tool.instruments);
     display.abandon();
     std::fwrite(result.report.data(), 1, result.report.size(), stdout);
     if (!result.quadrature.empty())

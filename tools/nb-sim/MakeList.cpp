@@ -1,10 +1,10 @@
 #include "tools/nb-sim/MakeList.h"
 
 #include "lib/CommandLine/OutputFormats.h"
-#include "lib/IO/FloatImage.h"
-#include "lib/IO/ImageStatistics.h"
-#include "lib/IO/NpyFile.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Images/FloatImage.h"
+#include "lib/Images/ImageStatistics.h"
+#include "lib/Images/NpyFile.h"
+#include "lib/Files/OutputFile.h"
 #include "tools/nb-sim/NotFinite.h"
 
 #include <charconv>
@@ -58,8 +58,7 @@ void makeList(const RunSetup &setup, KernelProvider &kernels, const ProcessStart
   std::vector<float> values(simulator.pixels());
   const double beforeRun = start.sinceMain.seconds();
   const std::span<float> pixels = values;
-  const RunResult result = tool.instruments.any() ? simulator.render(pixels, {}, tool.instruments)
-                                                  : simulator.render(pixels);
+  const RunResult result = simulator.render(pixels, {}, tool.instruments);
   if (!result.report.empty())
     std::fwrite(result.report.data(), 1, result.report.size(), stdout);
   if (!result.quadrature.empty() && !tool.quiet)

@@ -1,9 +1,9 @@
 #include "tools/nb-sim/MakeSeries.h"
 
-#include "lib/Experiment/Printable.h"
-#include "lib/IO/DumpFile.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/NexusFile.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Formats/DumpFile.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/NexusFile.h"
 #include "lib/Parallel/TaskQueue.h"
 #include "lib/Parallel/ThreadTeam.h"
 #include "nanobragg/Simulator.h"

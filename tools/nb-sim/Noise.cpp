@@ -1,6 +1,7 @@
 #include "tools/nb-sim/Noise.h"
 
-#include "lib/IO/Counts.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Noise/Counts.h"
 #include "tools/shared/RunSetup.h"
 
 namespace nanobragg {
@@ -21,8 +22,7 @@ struct Exposure {
     if (!line.semantics.noisify)
       return;
     // As noisify holds them: the width in single precision, the radius by each pixel's photons.
-    constexpr double ofNoisify = 46;
-    model.psfWidth = float(line.options.psfFwhm.value_or(ofNoisify) / 1e6) / d.pixelSize;
+    model.psfWidth = float(line.options.psfFwhm.value_or(units::fromMicrometres(46))) / d.pixelSize;
     model.psfRadius = line.options.psfRadius.value_or(0);
   }
 

@@ -3,8 +3,8 @@
 #define NANOBRAGG_NBSIM_NOISE_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/NoiseImage.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Noise/NoiseImage.h"
 #include "tools/nb-sim/LightMap.h"
 
 #include <span>

@@ -3,9 +3,9 @@
 #define NANOBRAGG_NBSIM_OUTPUTS_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/ImageStatistics.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Images/ImageStatistics.h"
+#include "lib/Files/OutputFile.h"
 #include "tools/nb-sim/Noise.h"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "tools/nb-sim/PngPicture.h"
 
-#include "lib/IO/PngFile.h"
+#include "lib/Images/PngFile.h"
 #include "lib/Picture/Annotations.h"
 
 namespace nanobragg {

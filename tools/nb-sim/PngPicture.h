@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_PNGPICTURE_H
 #define NANOBRAGG_NBSIM_PNGPICTURE_H
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Files/OutputFile.h"
 
 #include <span>
 

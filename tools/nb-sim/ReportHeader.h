@@ -3,8 +3,8 @@
 #define NANOBRAGG_NBSIM_REPORTHEADER_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/Experiment/Defaults.h"
-#include "lib/IO/SmvFile.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Images/SmvFile.h"
 
 namespace nanobragg {
 

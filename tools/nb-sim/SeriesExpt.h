@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_NBSIM_SERIESEXPT_H
 #define NANOBRAGG_NBSIM_SERIESEXPT_H
 
-#include "lib/IO/ExptFile.h"
+#include "lib/Formats/ExptFile.h"
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/shared/RunSetup.h"
 

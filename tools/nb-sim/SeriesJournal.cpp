@@ -1,10 +1,10 @@
 #include "tools/nb-sim/SeriesJournal.h"
 
-#include "lib/Experiment/FreshSeed.h"
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/TextScanner.h"
-#include "lib/Inputs/CommandDigest.h"
+#include "lib/Choose/FreshSeed.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/TextScanner.h"
+#include "lib/Runs/CommandDigest.h"
 
 #include <cerrno>
 #include <charconv>

@@ -2,9 +2,9 @@
 #ifndef NANOBRAGG_NBSIM_SERIESJOURNAL_H
 #define NANOBRAGG_NBSIM_SERIESJOURNAL_H
 
-#include "lib/IO/WriteLock.h"
-#include "lib/Inputs/LoadInputs.h"
+#include "lib/Files/WriteLock.h"
 #include "lib/MPI/Ranks.h"
+#include "lib/Runs/ExperimentOf.h"
 
 #include <cstdint>
 #include <functional>

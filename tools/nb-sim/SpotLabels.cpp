@@ -29,7 +29,7 @@ SpotSize sizeOf(const CompleteExperiment &complete, bool still) {
     size.node = std::max(size.node, 1 / (e.crystal.ncells[i] * complete.report.cell.lengths[i]));
   // exp(-2 r^2 / gaussWidth) is 1 % there; the other shapes are about as wide.
   size.node *= std::sqrt(constants::gaussWidth * std::log(100) / 2 / e.crystal.fudge);
-  size.mosaic = e.crystal.mosaicSpread;
+  size.mosaic = e.crystal.widestMosaicSpread();
   if (still) // a spot that rotates during its exposure is spread about the middle
     size.mosaic += std::max(complete.report.osc, 0.0) / 2;
   size.divergence = std::max(e.beam.hdivRange, e.beam.vdivRange) / 2;

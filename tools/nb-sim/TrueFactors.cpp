@@ -1,7 +1,7 @@
 #include "tools/nb-sim/TrueFactors.h"
 
 #include "lib/Experiment/Units.h"
-#include "lib/IO/MergedReflections.h"
+#include "lib/Formats/MergedReflections.h"
 
 #include <cmath>
 #include <limits>

@@ -5,7 +5,7 @@
 #include "lib/Compiler/Lab/PipelineVariants.h"
 #include "lib/Compiler/Lab/TrialText.h"
 #include "lib/Compiler/Lab/Tune.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Files/OutputFile.h"
 #include "runtime/kernels/TunedSchedules.h"
 #include "tools/shared/Main.h"
 

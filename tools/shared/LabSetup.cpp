@@ -1,9 +1,9 @@
 #include "tools/shared/LabSetup.h"
 
 #include "lib/CommandLine/OwnFlags.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/Printable.h"
-#include "lib/Inputs/ExperimentOf.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "runtime/simulator/Placement.h"
 
 #include <algorithm>

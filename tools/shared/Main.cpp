@@ -1,9 +1,9 @@
 #include "tools/shared/Main.h"
 
-#include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/Printable.h"
-#include "lib/IO/InterruptGuard.h"
-#include "lib/IO/OutputFile.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Files/InterruptGuard.h"
+#include "lib/Files/OutputFile.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_TOOLS_PARSEEXIT_H
 #define NANOBRAGG_TOOLS_PARSEEXIT_H
 
-#include "lib/Experiment/ClosestWord.h"
-#include "lib/Experiment/Printable.h"
+#include "lib/Quantities/ClosestWord.h"
+#include "lib/Quantities/Printable.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

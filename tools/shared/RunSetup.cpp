@@ -1,8 +1,8 @@
 #include "tools/shared/RunSetup.h"
 
-#include "lib/Experiment/Printable.h"
-#include "lib/Inputs/ExperimentOf.h"
-#include "lib/Inputs/Schedule.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Runs/ExperimentOf.h"
+#include "lib/Runs/Schedule.h"
 #include "runtime/kernels/HklCache.h"
 #include "runtime/simulator/Placement.h"
 
@@ -13,11 +13,12 @@
 namespace nanobragg {
 
 RunSetup::RunSetup(const CommandLine &commandLine)
-    : line(commandLine), loaded(loadInputs(line, {}, HklCache::fromEnvironment().get())),
+    : line(commandLine), tables(readTables(line)),
+      loaded(loadInputs(line, tables, HklCache::fromEnvironment().get())),
       complete(completeExperiment(line, loaded)) {
   line.options = loaded.options; // shots and frames change these, whoever said them
   SimulatorOptions &simulator = line.tool.simulator;
-  simulator.pixels = loadPixelList(line, complete.experiment);
+  simulator.pixels = loadPixelList(line.files, complete.experiment);
   simulator.passes = readSchedule(std::move(simulator.passes));
   if (!line.tool.quiet)
     simulator.passes.tell = tellPasses;

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_TOOLS_RUNSETUP_H
 #define NANOBRAGG_TOOLS_RUNSETUP_H
 
-#include "lib/Experiment/Defaults.h"
-#include "lib/Inputs/LoadInputs.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Runs/ExperimentOf.h"
 #include "nanobragg/Simulator.h"
 
 #include <string>
@@ -28,6 +28,7 @@ struct RunSetup {
   void tellFallbacks(const Simulator &simulator, const char *does) const;
 
   CommandLine line;
+  SeriesTables tables;
   LoadedInputs loaded;
   CompleteExperiment complete;
   std::vector<std::string> decided; ///< the settings that are not as asked for, and why

@@ -2,8 +2,8 @@
 #ifndef NB_COMPILER_COMPILER_H
 #define NB_COMPILER_COMPILER_H
 
-#include "lib/Experiment/CompileRequest.h"
-#include "lib/Experiment/KernelSpecification.h"
+#include "lib/Program/CompileRequest.h"
+#include "lib/Program/KernelSpecification.h"
 #include "nanobragg/KernelABI.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

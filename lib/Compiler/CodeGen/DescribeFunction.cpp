@@ -4,7 +4,7 @@
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Conversion/Loops/KernelPlan.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 
 #include "dialect/Names.h"
 #include "lib/Conversion/KernelLayout.h"
-#include "lib/Experiment/ParameterShape.h"
+#include "lib/Program/ParameterShape.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DataLayout.h"

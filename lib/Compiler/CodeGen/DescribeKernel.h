@@ -2,7 +2,7 @@
 #ifndef NB_COMPILER_DESCRIBEKERNEL_H
 #define NB_COMPILER_DESCRIBEKERNEL_H
 
-#include "lib/Experiment/FixedCount.h"
+#include "lib/Program/FixedCount.h"
 #include "nanobragg/KernelABI.h"
 
 #include "llvm/ADT/SmallVector.h"

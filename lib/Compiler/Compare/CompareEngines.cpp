@@ -5,7 +5,7 @@
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 
 #include "mlir/Pass/PassManager.h"

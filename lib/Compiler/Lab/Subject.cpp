@@ -6,7 +6,7 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 #include "lib/Transforms/Passes.h"
 

@@ -6,7 +6,7 @@
 #include "lib/Compiler/Lab/TrialText.h"
 
 #include "dialect/Names.h"
-#include "lib/IO/Isolated.h"
+#include "lib/Files/Isolated.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,6 +1,6 @@
 #include "lib/Compiler/Pipelines/Pipelines.h"
 
-#include "lib/Experiment/ClosestWord.h"
+#include "lib/Quantities/ClosestWord.h"
 
 #include "mlir/Pass/PassRegistry.h"
 

@@ -3,8 +3,8 @@
 #define NB_COMPILER_STAGES_H
 
 #include "lib/Compiler/Pipelines/Pipeline.h"
-#include "lib/Experiment/Derivative.h"
-#include "lib/Experiment/FixedCount.h"
+#include "lib/Program/Derivative.h"
+#include "lib/Program/FixedCount.h"
 #include "nanobragg/Precision.h"
 
 #include <string>

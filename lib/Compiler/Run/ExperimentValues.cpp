@@ -1,6 +1,6 @@
 #include "lib/Compiler/Run/ExperimentValues.h"
 
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 
 #include <stdexcept>
 

@@ -2,7 +2,7 @@
 #ifndef NB_COMPILER_EXPERIMENTVALUES_H
 #define NB_COMPILER_EXPERIMENTVALUES_H
 
-#include "lib/Experiment/BoundParameters.h"
+#include "lib/Program/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
 
 #include <map>

@@ -4,8 +4,8 @@
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
-#include "lib/Experiment/KernelSpecification.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/KernelSpecification.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Frontend.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 namespace nanobragg {
-struct CompileRequest; /* lib/Experiment/CompileRequest.h */
+struct CompileRequest; /* lib/Program/CompileRequest.h */
 }
 
 extern "C" {

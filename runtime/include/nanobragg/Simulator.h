@@ -156,13 +156,12 @@ public:
   void prepare(PixelType pixels = PixelType::F64);
 
   /// Photons per pixel into `image`, which the caller owns and which has pixels() elements. Floats
-  /// are rendered as such, without doubles in between.
-  RunResult render(std::span<float> image, const RunOptions &run = {});
-  RunResult render(std::span<double> image, const RunOptions &run = {});
-  /// The same image, which the interpreter makes so that instruments can look; RunResult::report
-  /// has what they found.
-  RunResult render(std::span<float> image, const RunOptions &run, const Instruments &look);
-  RunResult render(std::span<double> image, const RunOptions &run, const Instruments &look);
+  /// are rendered as such, without doubles in between. With instruments the interpreter makes the
+  /// same image, and RunResult::report has what they found.
+  RunResult render(std::span<float> image, const RunOptions &run = {},
+                   const Instruments &look = {});
+  RunResult render(std::span<double> image, const RunOptions &run = {},
+                   const Instruments &look = {});
   /// The image in the memory of the one GPU that renders it, complete; none goes to the host.
   /// Nothing is rendered, and there is none, where it would end on the host: on the processor, of a
   /// list of pixels, and where the host makes something of the image (point spread).
@@ -214,8 +213,6 @@ public:
 
 private:
   struct State;
-  friend class Quadrature;
-  friend class ResponseChain;
   explicit Simulator(std::unique_ptr<State> state);
   std::unique_ptr<State> state;
 };

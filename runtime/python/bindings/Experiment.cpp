@@ -1,25 +1,34 @@
-// From flags and arrays to an experiment.
-#include "lib/CommandLine/Flag.h"
+// From numbers, arrays and names of files to a simulator.
 #include "lib/CommandLine/NoEffect.h"
-#include "lib/Experiment/ClosestWord.h"
-#include "lib/Experiment/Defaults.h"
-#include "lib/Experiment/Quantity.h"
-#include "lib/IO/ImageFile.h"
-#include "lib/Inputs/ExperimentOf.h"
-#include "lib/Parallel/MostThreads.h"
-#include "lib/Target/DeviceChoice.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Quantities/ClosestWord.h"
+#include "lib/Choose/Defaults.h"
+#include "lib/Choose/FreshSeed.h"
+#include "lib/Experiment/LabPanels.h"
+#include "lib/Quantities/Quantity.h"
+#include "lib/Experiment/RandomOrientation.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Formats/ExptFile.h"
+#include "lib/Images/ImageFile.h"
+#include "lib/Runs/ExperimentOf.h"
+#include "runtime/kernels/HklCache.h"
 #include "runtime/python/bindings/PythonSimulator.h"
+#include "runtime/python/bindings/Settings.h"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <tuple>
 
 namespace nanobragg::python {
 namespace {
@@ -31,13 +40,23 @@ NumpyArray<double> arrayOf(Image image) {
   return takeVector(std::move(image.pixels), shape);
 }
 
-/// The inputs from Python's objects: quantities, files, and arrays in memory instead of files.
-struct MemoryInputs {
-  Inputs inputs;
-  CommandLine said;
+/// An experiment as Python's objects describe it: numbers in SI units, arrays, and names of files.
+struct PythonRequest : ExperimentRequest {
+  std::vector<const Quantity *> given;
 
-  explicit MemoryInputs(bool averagesByDefault) {
-    said.options.averagesByDefault = averagesByDefault;
+  explicit PythonRequest(bool averagesByDefault, const std::string &compat) {
+    caller = Caller::Python;
+    noCell = "the crystal has no unit cell; set Crystal.cell, Crystal.matrix or Crystal.real_space";
+    noFactors =
+        "the crystal has no structure factors; set Crystal.structure_factors, Crystal.hkl or "
+        "Crystal.default_F";
+    options.averagesByDefault = averagesByDefault;
+    if (compat == "c")
+      semantics = Semantics::c();
+    else if (compat == "noisify")
+      semantics.noisify = true;
+    else if (compat != "right")
+      throw std::invalid_argument("compat='" + compat + "' is not right, c or noisify");
   }
 
   static std::vector<const Quantity *> rowsOf(const std::string &name) {
@@ -48,24 +67,19 @@ struct MemoryInputs {
     return rows;
   }
 
-  void note(const Quantity &row) {
-    said.given.push_back({std::string(row.name()), std::string(row.more.python), {}});
-  }
-
   /// In SI units; of several rows each takes one.
   void set(const std::string &name, const std::vector<double> &numbers) {
     const std::vector<const Quantity *> rows = rowsOf(name);
     for (std::size_t i = 0; i != rows.size(); ++i) {
-      std::vector<double> own;
-      for (std::size_t j = 0; j != numbers.size(); ++j)
-        if (rows.size() == 1 || i == j)
-          own.push_back(rows[i]->unit->fromSI(numbers[j], j));
+      const std::vector<double> own =
+          rows.size() == 1 ? numbers : std::vector<double>{numbers.at(i)};
       try {
-        rows[i]->set(said.options, own);
+        rows[i]->check(own, caller);
       } catch (const std::invalid_argument &error) {
         throw std::invalid_argument(name + ": " + error.what());
       }
-      note(*rows[i]);
+      rows[i]->set(options, own);
+      given.push_back(rows[i]);
     }
   }
 
@@ -73,16 +87,21 @@ struct MemoryInputs {
   void choose(const std::string &name, const std::string &word) {
     for (const Quantity *row : rowsOf(name))
       if (!row->values.empty() || word == row->field().words[std::size_t(row->more.value)]) {
-        row->set(said.options, {row->values.empty() ? 0 : row->choice(word)});
-        note(*row);
+        row->set(options, {row->values.empty() ? 0 : row->choice(word)});
+        given.push_back(row);
       }
   }
 
-  /// Sets a flag with one value that is no quantity: a file, a background's material.
-  void setFlag(const std::string &name, const std::string &value) {
-    const Flag &flag = *findFlag(name);
-    flag.apply(said, Values(flag, name, {value}, {}));
-    said.given.push_back({name, name, {value}});
+  void setFile(const std::string &kind, const std::string &name) {
+    const std::pair<std::string_view, std::optional<std::string> *> kinds[] = {
+        {"hkl", &files.hkl},         {"sources", &files.sources},   {"panels", &files.panels},
+        {"expt", &files.expt},       {"geometry", &files.geometry}, {"spectrum", &files.spectrum},
+        {"gain_map", &files.gainMap}};
+    if (kind == "background")
+      files.backgrounds.push_back({"Beam.background", name, 1e10, {}});
+    for (const auto &[known, file] : kinds)
+      if (kind == known)
+        *file = name;
   }
 
   void setGrid(const Doubles &values, std::array<std::int64_t, 3> lowest) {
@@ -91,8 +110,7 @@ struct MemoryInputs {
           "structure factors are an array of three dimensions, h, k and l, and this one has " +
           std::to_string(values.ndim()));
     auto grid = std::make_shared<HklGrid>();
-    for (std::int64_t *min : {&grid->hMin, &grid->kMin, &grid->lMin})
-      *min = lowest[std::size_t(min == &grid->kMin ? 1 : min == &grid->lMin ? 2 : 0)];
+    std::tie(grid->hMin, grid->kMin, grid->lMin) = std::tuple_cat(lowest);
     grid->hMax = grid->hMin + std::int64_t(values.shape(0)) - 1;
     grid->kMax = grid->kMin + std::int64_t(values.shape(1)) - 1;
     grid->lMax = grid->lMin + std::int64_t(values.shape(2)) - 1;
@@ -125,8 +143,6 @@ struct MemoryInputs {
     inputs.gainMap = std::move(image);
   }
 
-  void setMatrix(const Mat3 &matrix) { inputs.matrix = matrix; }
-
   void addSource(std::array<double, 3> position, double weight, std::optional<double> wavelength) {
     SourceRow row;
     for (std::size_t i = 0; i != 3; ++i)
@@ -135,35 +151,84 @@ struct MemoryInputs {
     row.wavelength = wavelength;
     inputs.sources.push_back(row);
   }
+
+  void addBackground(std::vector<double> stol, std::vector<double> factor,
+                     std::optional<double> thickness, std::optional<double> density,
+                     std::optional<double> molarMass) {
+    if (stol.empty() || stol.size() != factor.size() || !std::ranges::is_sorted(stol))
+      throw std::invalid_argument("a background is a table of at least one row (sin(theta)/lambda "
+                                  "in 1/m, ascending; electrons per molecule)");
+    inputs.backgrounds.push_back({"Beam.background",
+                                  "",
+                                  std::move(stol),
+                                  std::move(factor),
+                                  {thickness, density, molarMass}});
+  }
+
+  /// A sentence for each field without effect.
+  std::vector<std::string> withoutEffect(const CompleteExperiment &complete) const {
+    std::vector<std::string> warnings;
+    for (const Quantity *row : given)
+      if (const std::string what = lostEffect(*row, options, complete.neverRead); !what.empty())
+        warnings.push_back(std::string(row->more.python) + inWordsOf(caller, what));
+    return warnings;
+  }
 };
 
-/// The flags' options, and over them what Python's arguments say.
-SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> threads,
-                           std::optional<std::string> precision, std::optional<std::string> device,
-                           std::optional<std::string> engine) {
-  SimulatorOptions options = flags;
-  if (threads) {
-    if (*threads < 0 || *threads > mostThreads)
-      throw std::invalid_argument("threads=" + std::to_string(*threads) + " is not between 0 and " +
-                                  std::to_string(mostThreads) +
-                                  "; 0 means as many as the machine offers");
-    options.threads = *threads;
+struct Made {
+  std::unique_ptr<PythonSimulator> simulator;
+  std::vector<std::string> warnings;
+};
+
+Made makeTyped(const PythonRequest &request, const SimulatorOptions &settings) {
+  const LoadedInputs loaded = [&] {
+    try {
+      return loadInputs(request, HklCache::fromEnvironment().get());
+    } catch (const UsageError &error) {
+      throw UsageError(inWordsOf(request.caller, error.what()));
+    }
+  }();
+  const CompleteExperiment complete = completeExperiment(request, loaded);
+  Made made;
+  for (const auto &texts : {loaded.warnings, complete.warnings, request.withoutEffect(complete)})
+    made.warnings.insert(made.warnings.end(), texts.begin(), texts.end());
+  made.simulator = std::make_unique<PythonSimulator>(complete.experiment, settings);
+  return made;
+}
+
+/// With flags of nb-sim over the request.
+Made makeOfFlags(const PythonRequest &request, const std::vector<std::string> &flags,
+                 const nb::dict &settings) {
+  CommandLine said;
+  said.options = request.options;
+  said.files = request.files;
+  CommandLine line;
+  ExperimentRequest merged;
+  LoadedInputs loaded;
+  CompleteExperiment complete;
+  SimulatorOptions options;
+  {
+    nb::gil_scoped_release released;
+    line = parseExperiment(flags, said);
+    merged = requestOf(line);
+    merged.inputs = request.inputs;
+    merged.panels = request.panels;
+    loaded = loadInputs(merged, HklCache::fromEnvironment().get());
+    complete = completeExperiment(merged, loaded);
+    options = simulatorOptionsOf(flags, complete.experiment);
   }
-  if (precision)
-    options.precision = precisionOf(*precision);
-  if (device) {
-    DeviceChoice::parse(*device);
-    options.device = *device;
-  }
-  if (engine) {
-    if (*engine == "fused")
-      options.engine = Engine::Fused;
-    else if (*engine == "interpreter")
-      options.engine = Engine::Interpreter;
-    else
-      throw std::invalid_argument("engine='" + *engine + "' is none; say fused or interpreter");
-  }
-  return options;
+  Made made;
+  for (const auto &texts :
+       {line.warnings, loaded.warnings, complete.warnings,
+        flagsWithoutEffect(line, complete.neverRead), request.withoutEffect(complete)})
+    made.warnings.insert(made.warnings.end(), texts.begin(), texts.end());
+  for (const std::string &flag : flagsOfImageFiles(line))
+    made.warnings.push_back(
+        flag + " has no effect: in Python an image is an array, and no file is written");
+  applySettings(settings, options);
+  nb::gil_scoped_release released;
+  made.simulator = std::make_unique<PythonSimulator>(complete.experiment, options);
+  return made;
 }
 
 /// A row of Python's fields.
@@ -175,7 +240,7 @@ nb::list quantities() {
     if (name.empty() || std::ranges::find(told, name) != told.end())
       continue;
     told.push_back(name);
-    const std::vector<const Quantity *> rows = MemoryInputs::rowsOf(std::string(name));
+    const std::vector<const Quantity *> rows = PythonRequest::rowsOf(std::string(name));
     const Field &field = first->field();
     const bool choice = field.kind == Field::Kind::Choice;
     nb::list takes;
@@ -208,17 +273,72 @@ nb::list quantities() {
 } // namespace
 
 void bindExperiment(nb::module_ &module) {
-  nb::class_<MemoryInputs>(module, "Inputs", "What comes from memory instead of from a file.")
-      .def(nb::init<bool>(), nb::arg("averages_by_default") = false)
-      .def("set", &MemoryInputs::set, nb::arg("name"), nb::arg("numbers"))
-      .def("choose", &MemoryInputs::choose, nb::arg("name"), nb::arg("word"))
-      .def("set_flag", &MemoryInputs::setFlag, nb::arg("flag"), nb::arg("value"))
-      .def("set_grid", &MemoryInputs::setGrid, nb::arg("values"), nb::arg("lowest"))
-      .def("set_mask", &MemoryInputs::setMask, nb::arg("mask"))
-      .def("set_gain_map", &MemoryInputs::setGainMap, nb::arg("gains"))
-      .def("set_matrix", &MemoryInputs::setMatrix, nb::arg("rows"))
-      .def("add_source", &MemoryInputs::addSource, nb::arg("position"), nb::arg("weight"),
-           nb::arg("wavelength").none());
+  nb::class_<LabPanel>(module, "Panel",
+                       "A panel of a detector where it stands, the sample at the origin.")
+      .def(
+          "__init__",
+          [](LabPanel *self, const Vec3 &origin, const Vec3 &fast, const Vec3 &slow,
+             std::pair<std::int64_t, std::int64_t> shape) {
+            new (self) LabPanel{origin, fast, slow, shape.second, shape.first, {}};
+          },
+          nb::arg("origin"), nb::arg("fast_axis"), nb::arg("slow_axis"), nb::arg("shape"),
+          "origin: outer corner of the first pixel, m. fast_axis, slow_axis: directions in which "
+          "pixels count up, of any length. shape: pixels (slow, fast).")
+      .def_ro("origin", &LabPanel::origin)
+      .def_ro("fast_axis", &LabPanel::fastAxis)
+      .def_ro("slow_axis", &LabPanel::slowAxis)
+      .def_prop_ro("shape",
+                   [](const LabPanel &p) { return std::pair(p.slowPixels, p.fastPixels); });
+
+  nb::class_<PythonRequest>(module, "Request", "An experiment whose open fields are chosen.")
+      .def(nb::init<bool, const std::string &>(), nb::arg("averages_by_default") = false,
+           nb::arg("compat") = "right")
+      .def("set", &PythonRequest::set, nb::arg("name"), nb::arg("numbers"))
+      .def("choose", &PythonRequest::choose, nb::arg("name"), nb::arg("word"))
+      .def("random_orientation", [](PythonRequest &self) { self.options.missetRandom = true; })
+      .def("set_file", &PythonRequest::setFile, nb::arg("kind"), nb::arg("name"))
+      .def("set_grid", &PythonRequest::setGrid, nb::arg("values"), nb::arg("lowest"))
+      .def("set_mask", &PythonRequest::setMask, nb::arg("mask"))
+      .def("set_gain_map", &PythonRequest::setGainMap, nb::arg("gains"))
+      .def(
+          "set_panels",
+          [](PythonRequest &self, const std::vector<LabPanel> &panels) {
+            if (panels.empty())
+              throw std::invalid_argument("Detector.panels is empty; give at least one Panel");
+            self.panels = panels;
+          },
+          nb::arg("panels"))
+      .def(
+          "set_matrix", [](PythonRequest &self, const Mat3 &rows) { self.inputs.matrix = rows; },
+          nb::arg("rows"))
+      .def("add_source", &PythonRequest::addSource, nb::arg("position"), nb::arg("weight"),
+           nb::arg("wavelength").none())
+      .def("add_background", &PythonRequest::addBackground, nb::arg("stol"), nb::arg("factor"),
+           nb::arg("thickness").none(), nb::arg("density").none(), nb::arg("molar_mass").none());
+
+  module.def(
+      "expt_detector",
+      [](const std::string &path) {
+        const io::DialsExperiment e = io::readExpt(path, 0).front();
+        std::vector<std::tuple<Vec3, Vec3, Vec3>> panels;
+        for (const io::DialsPanel &p : e.panels)
+          panels.emplace_back(p.origin, p.fast, p.slow);
+        return std::tuple(e.beam.wavelength, scaled(e.beam.direction, -1), panels);
+      },
+      nb::arg("path"),
+      "Of the first experiment of an .expt: the wavelength (A), the beam's direction, and for each "
+      "panel its origin (mm) and its fast and slow axes in the laboratory.");
+  module.def(
+      "misset_of", &anglesXYZ, nb::arg("rotation"),
+      "The angles about lab X, then Y, then Z (rad) that make up a rotation matrix (row-major).");
+  module.def(
+      "random_rotation",
+      [](std::optional<std::int64_t> seed) {
+        std::int64_t state = -std::abs(seed.value_or(freshSeed()));
+        Ran1 random;
+        return rotationXYZ(drawOrientation(Rule::Right, random, state));
+      },
+      nb::arg("seed").none(), "A rotation matrix (row-major), uniform over all rotations.");
 
   module.def("quantities", quantities,
              "Of each quantity that Python names: its class and field, the kind (number, whole or "
@@ -226,45 +346,21 @@ void bindExperiment(nb::module_ &module) {
 
   module.def(
       "create",
-      [](const std::vector<std::string> &flags, const MemoryInputs &given,
-         std::optional<int> threads, std::optional<std::string> precision,
-         std::optional<std::string> device, std::optional<std::string> engine,
-         const nb::dict &passes, std::optional<Indices> pixels) {
-        OwnPasses own;
-        own.pipeline = nb::cast<std::string>(passes.get("pipeline", nb::str("")));
-        own.plugins = nb::cast<std::string>(passes.get("plugins", nb::str("")));
-        own.patterns = nb::cast<std::string>(passes.get("patterns", nb::str("")));
-        const std::string kernelFile =
-            nb::cast<std::string>(passes.get("kernel_file", nb::str("")));
-        std::unique_ptr<PythonSimulator> made;
-        std::vector<std::string> warnings;
-        {
+      [](const PythonRequest &request, const std::optional<std::vector<std::string>> &flags,
+         const nb::dict &settings) {
+        Made made;
+        if (!flags) {
+          SimulatorOptions options;
+          applySettings(settings, options);
           nb::gil_scoped_release released;
-          CommandLine line = parseExperiment(flags, given.said);
-          LoadedInputs loaded = loadInputs(line, given.inputs);
-          CompleteExperiment complete = completeExperiment(line, loaded);
-          warnings = std::move(loaded.warnings);
-          warnings.insert(warnings.end(), complete.warnings.begin(), complete.warnings.end());
-          for (const std::string &flag : flagsOfImageFiles(line))
-            warnings.push_back(
-                flag + " has no effect: in Python an image is an array, and no file is written");
-          SimulatorOptions options = optionsOf(simulatorOptionsOf(flags, complete.experiment),
-                                               threads, precision, device, engine);
-          if (own.any())
-            options.passes = own;
-          if (!kernelFile.empty())
-            options.kernelFile = kernelFile;
-          if (pixels)
-            options.pixels = pixelsOf(*pixels);
-          made = std::make_unique<PythonSimulator>(complete.experiment, options);
+          made = makeTyped(request, options);
+        } else {
+          made = makeOfFlags(request, *flags, settings);
         }
-        return nb::make_tuple(std::move(made), warnings);
+        return nb::make_tuple(std::move(made.simulator), made.warnings);
       },
-      nb::arg("flags"), nb::arg("inputs"), nb::arg("threads").none(), nb::arg("precision").none(),
-      nb::arg("device").none(), nb::arg("engine").none(), nb::arg("passes") = nb::dict(),
-      nb::arg("pixels").none() = nb::none(),
-      "The simulator that nb-sim would make with these flags, and the warnings that it would "
-      "print.");
+      nb::arg("request"), nb::arg("flags").none(), nb::arg("settings"),
+      "The simulator of an experiment, over which flags of nb-sim may be laid, and warnings.");
 
   module.def(
       "read_image",

@@ -1,6 +1,6 @@
 // Images and their derivatives as functions of one flat vector: what frameworks differentiate.
 #include "runtime/python/bindings/Function.h"
-#include "lib/Experiment/ParameterElements.h"
+#include "lib/Program/ParameterElements.h"
 #include "lib/Parallel/ThreadTeam.h"
 #include "runtime/python/bindings/ParameterTable.h"
 

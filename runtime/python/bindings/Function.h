@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_PYTHON_FUNCTION_H
 #define NANOBRAGG_PYTHON_FUNCTION_H
 
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 // nanobragg._core: what Python calls. nanobragg/ in this folder's parent has the rest.
-#include "lib/CommandLine/UsageError.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/IO/FileError.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Files/FileError.h"
 #include "lib/Process/CodeFolders.h"
 #include "runtime/python/bindings/ParameterTable.h"
 #include "runtime/python/bindings/PythonSimulator.h"

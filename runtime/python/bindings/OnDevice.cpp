@@ -1,6 +1,6 @@
 #include "runtime/python/bindings/OnDevice.h"
 
-#include "lib/Experiment/ParameterElements.h"
+#include "lib/Program/ParameterElements.h"
 #include "runtime/python/bindings/SimulatorClass.h"
 
 #include <nanobind/stl/optional.h>

@@ -1,7 +1,7 @@
 #include "runtime/python/bindings/ParameterTable.h"
 
-#include "lib/Experiment/ClosestWord.h"
-#include "lib/Experiment/ParameterGroups.h"
+#include "lib/Quantities/ClosestWord.h"
+#include "lib/Program/ParameterGroups.h"
 
 namespace nanobragg::python {
 

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_PYTHON_PARAMETERTABLE_H
 #define NANOBRAGG_PYTHON_PARAMETERTABLE_H
 
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "runtime/python/bindings/Arrays.h"
 
 #include <stdexcept>

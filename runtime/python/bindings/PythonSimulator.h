@@ -3,7 +3,7 @@
 #define NANOBRAGG_PYTHON_PYTHONSIMULATOR_H
 
 #include "lib/Experiment/Experiment.h"
-#include "lib/Experiment/Parameters.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Parallel/ProcessMutex.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/python/bindings/Arrays.h"

@@ -1,8 +1,8 @@
 // Reflections of an asymmetric unit.
-#include "lib/IO/FileContents.h"
-#include "lib/IO/FileError.h"
-#include "lib/IO/MergedReflections.h"
-#include "lib/IO/StructureFactorFile.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/MergedReflections.h"
+#include "lib/Formats/StructureFactorFile.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/array.h>

@@ -1,7 +1,7 @@
 // The response of a detector to photons: light that spreads, counts.
 #include "lib/Experiment/PointSpreadWidth.h"
-#include "lib/IO/NoiseImage.h"
-#include "lib/IO/SimtbxNoise.h"
+#include "lib/Noise/NoiseImage.h"
+#include "lib/Noise/SimtbxNoise.h"
 #include "lib/Response/PointSpread.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 

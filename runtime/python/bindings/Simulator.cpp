@@ -1,6 +1,7 @@
 #include "lib/Experiment/Words.h"
 #include "runtime/kernels/KernelProvider.h"
 #include "runtime/python/bindings/ParameterTable.h"
+#include "runtime/python/bindings/Settings.h"
 #include "runtime/python/bindings/SimulatorClass.h"
 
 #include <nanobind/stl/optional.h>
@@ -142,9 +143,7 @@ void bindSimulator(nb::module_ &module) {
              nb::dict d;
              d["average"] =
                  wordsOf<Averaging>[std::size_t(self.simulator.experiment().variant.averaging)];
-             d["threads"] = self.options.threads;
-             d["precision"] = toString(self.options.precision);
-             d["device"] = self.options.device.empty() ? "auto" : self.options.device;
+             d["settings"] = settingsOf(self.options);
              return d;
            })
       .def("variant", [](const PythonSimulator &self) {

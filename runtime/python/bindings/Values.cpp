@@ -1,7 +1,7 @@
 // Numbers of a simulator: read, set, listed.
-#include "lib/Experiment/ParameterElements.h"
-#include "lib/Experiment/ParameterGroups.h"
-#include "lib/Experiment/PossibleValues.h"
+#include "lib/Program/ParameterElements.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Program/PossibleValues.h"
 #include "runtime/python/bindings/ParameterTable.h"
 #include "runtime/python/bindings/SimulatorClass.h"
 

@@ -16,7 +16,7 @@ import os as _os
 from . import _core
 from ._errors import FileError, FlagError, UnknownName, Warning
 from .background import extract_background
-from .experiment import Beam, Crystal, Detector, Goniometer
+from .experiment import Background, Beam, Crystal, Detector, Expt, Goniometer, Panel, random_rotation
 from .function import Function, render_batch
 from .response import counts, point_spread, true_counts
 from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters, read_image
@@ -35,7 +35,7 @@ def _compiler_folders() -> list[str]:
 for _folder in (_os.path.join(_os.path.dirname(_os.path.realpath(_core.__file__)), "lib"), *_compiler_folders()):
     _core.add_code_folder(_folder)
 
-__all__ = ["Beam", "Crystal", "Detector", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
-           "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "counts", "degree",
+__all__ = ["Background", "Beam", "Crystal", "Detector", "Expt", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
+           "Panel", "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "counts", "degree",
            "electronvolt", "extract_background", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter",
-           "milliradian", "nanometer", "percent", "point_spread", "radian", "read_image", "render_batch", "second", "true_counts"]
+           "milliradian", "nanometer", "percent", "point_spread", "radian", "random_rotation", "read_image", "render_batch", "second", "true_counts"]

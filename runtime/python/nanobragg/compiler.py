@@ -231,23 +231,20 @@ def kernel(flags: str | Iterable[object], pipeline: str = "", program: str | Res
         raise TypeError("kernel() begins with the flags of the experiment, whose numbers a program has not: "
                         "kernel(flags, program=text)")
     asked = {"pipeline": pipeline, "plugins": plugins, "patterns": patterns}
-    threads, precision, device, engine = (how.pop(n, None) for n in ("threads", "precision", "device", "engine"))
-    if how:
-        raise TypeError(f"kernel() has no argument '{next(iter(how))}'")
-    sim = Simulator.__new__(Simulator)
     if program is None:
-        sim._make(words(flags), _core.Inputs(), threads, precision, device, engine, asked)
+        sim = Simulator.from_flags(flags, **asked, **how)
         _asked(sim.prepare)
         return sim
     built = _asked(_core.build_program, _program(program), {k: v for k, v in asked.items() if v} | (
-        {"precision": precision} if precision else {}))
+        {"precision": how["precision"]} if how.get("precision") else {}))
     folder = tempfile.mkdtemp(prefix="nanobragg-")
     file = os.path.join(folder, "kernel.so")
     with open(file, "wb") as out:
         out.write(built)
     os.chmod(file, 0o700)
+    sim = Simulator.__new__(Simulator)
     try:
-        sim._make(words(flags), _core.Inputs(), threads, precision, device, engine, {"kernel_file": file})
+        sim._make(_core.Request(), words(flags), {"kernel_file": file, **how})
         _asked(sim.prepare)
     finally:
         def remove():

@@ -7,14 +7,14 @@ What is left open (``None``) is chosen as nb-sim chooses it. All numbers are in 
 import dataclasses
 import functools
 import operator
-import warnings
+import os
+
+import numpy
 
 from . import _core
-from ._errors import Warning, unknown
+from ._errors import unknown
 
-# What is larger is no experiment but a number without its unit: field -> metres, and the unit that was meant.
-_implausible = {"wavelength": (1e-7, "angstrom"), "cell": (1e-6, "angstrom"), "pixel_size": (0.1, "millimeter"), "distance": (100.0, "millimeter"),
-                "close_distance": (100.0, "millimeter")}
+Panel = _core.Panel
 
 # Class -> field -> what _core.quantities() says of it.
 _quantities = {}
@@ -30,7 +30,7 @@ def _field(doc):
 def _strict(cls):
     """A dataclass with the table's quantities, whose constructor and attributes refuse unknown names with the closest one."""
     cls.__annotations__ = dict(cls.__dict__.get("__annotations__", {}))
-    for name, (kind, takes, unit, meaning, _) in _quantities[cls.__name__].items():
+    for name, (kind, takes, unit, meaning, _) in _quantities.get(cls.__name__, {}).items():
         said = meaning if kind != "choice" else " or ".join(map(str, takes)) + ": " + meaning
         cls.__annotations__[name] = object
         setattr(cls, name, _field(said + (f", {unit}" if unit != "1" else "")))
@@ -87,61 +87,116 @@ _flat = {"region": lambda region: [bound for pair in reversed(list(region)) for 
 class _Part:
     """A part of an experiment."""
 
-    def give(self, inputs):
-        """Puts what is said into the inputs."""
-        for name, (kind, takes, _, _, lowest) in _quantities[type(self).__name__].items():
+    _files = {}  # fields that name files, and what _core calls those
+
+    def give(self, request):
+        """Puts what is set into the request."""
+        for name, (kind, takes, _, _, lowest) in _quantities.get(type(self).__name__, {}).items():
             value, full = getattr(self, name), f"{type(self).__name__}.{name}"
             if value is None:
                 continue
+            if full == "Crystal.misset" and isinstance(value, str) and value == "random":
+                request.random_orientation()
+                continue
             if kind == "choice":
-                self._choose(inputs, full, name, value, takes)
+                self._choose(request, full, name, value, takes)
                 continue
             values = _list(_flat.get(name, lambda v: v)(value), takes, name, kind)
-            if name in _implausible:
-                self._warn_if_implausible(name, values[0])
-            inputs.set(full, [_whole(v, name, lowest) if kind == "whole" else float(v) for v in values])
-        for name, flag in self._flags.items():
-            if getattr(self, name) is not None:
-                inputs.set_flag(flag, str(getattr(self, name)))
-        self._give_more(inputs)
+            request.set(full, [_whole(v, name, lowest) if kind == "whole" else float(v) for v in values])
+        for name, kind in self._files.items():
+            if isinstance(getattr(self, name), (str, os.PathLike)):
+                request.set_file(kind, os.fspath(getattr(self, name)))
+        self._give_more(request)
 
-    _flags = {}  # fields that are no quantities and the flags that take them
-
-    def _give_more(self, inputs):
-        """What comes from memory."""
+    def _give_more(self, request):
+        """What is no quantity of the table and no file."""
 
     @staticmethod
-    def _choose(inputs, full, name, value, words):
+    def _choose(request, full, name, value, words):
         word = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
         if word in words:
-            inputs.choose(full, word)
+            request.choose(full, word)
         elif word != "no" or not isinstance(value, bool):  # False: a switch that is not switched on
             raise ValueError(unknown(name, str(word), words))
 
-    @staticmethod
-    def _warn_if_implausible(name, value):
-        limit, unit = _implausible[name]
-        if value >= limit:
-            warnings.warn(f"{name} is {value:g} m, and all numbers are in SI units; was {value:g} * nb.{unit} meant?", Warning, stacklevel=5)
+
+def _matrix(value, name):
+    matrix = numpy.asarray(value, dtype=float)
+    if matrix.shape != (3, 3):
+        raise ValueError(f"{name} has the shape (3, 3) and is given an array of the shape {matrix.shape}")
+    return matrix
+
+
+def random_rotation(seed=None):
+    """A rotation matrix, uniform over all rotations, for ``Crystal(rotation=...)``. seed: a whole number; None: another
+    rotation each time."""
+    return numpy.reshape(_core.random_rotation(seed), (3, 3))
+
+
+def _rotation(value):
+    """The matrix of a rotation that is given as a matrix or as a quaternion (w, x, y, z)."""
+    value = numpy.asarray(value, dtype=float)
+    if value.shape == (4,) and (norm := numpy.linalg.norm(value)) > 0:
+        w, (x, y, z) = value[0] / norm, value[1:] / norm
+        cross = numpy.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        return numpy.eye(3) + 2 * w * cross + 2 * cross @ cross
+    if value.shape != (3, 3) or not numpy.allclose(value @ value.T, numpy.eye(3), atol=1e-6) or numpy.linalg.det(value) < 0:
+        raise ValueError("Crystal.rotation is no rotation: give a 3 x 3 rotation matrix or a quaternion (w, x, y, z)")
+    return value
 
 
 @_strict
 class Crystal(_Part):
-    """A crystal: cell, orientation, size, structure factors."""
+    """A crystal: cell, orientation, size, structure factors.
+
+    Its orientation is one of ``misset`` (angles, or "random"), ``rotation``, ``matrix`` and ``real_space``; ``misset`` turns the latter two.
+    """
+    rotation: object = _field("in place of misset: a 3 x 3 rotation matrix, or a quaternion (w, x, y, z), which turns the cell from a "
+                              "along x and b in the x-y plane; random_rotation() makes one")
     matrix: object = _field("instead of a cell: 3 x 3, columns a*, b*, c* in the lab frame, 1/m")
+    real_space: object = _field("instead of a cell: 3 x 3, rows a, b, c in the lab frame, m")
     hkl: str = _field("file of structure factors, lines h k l F")
     structure_factors: tuple = _field("(array[h, k, l] in electrons, (hmin, kmin, lmin)), instead of hkl")
 
-    _flags = {"hkl": "-hkl"}
+    _files = {"hkl": "hkl"}
 
-    def _give_more(self, inputs):
+    def _give_more(self, request):
+        said = [name for name in ("rotation", "matrix", "real_space") if getattr(self, name) is not None]
+        if self.rotation is not None and self.misset is not None:
+            said.append("misset")
+        if len(said) > 1:
+            raise ValueError(f"Crystal has an orientation by {' and by '.join(said)}; give one of them")
+        if self.rotation is not None:
+            request.set("Crystal.misset", list(_core.misset_of(_rotation(self.rotation).reshape(-1).tolist())))
+        if self.matrix is not None:
+            request.set_matrix(_matrix(self.matrix, "matrix").reshape(-1).tolist())
+        if self.real_space is not None:
+            vectors = _matrix(self.real_space, "real_space")
+            if not abs(numpy.linalg.det(vectors)) > 0:
+                raise ValueError("Crystal.real_space has vectors that lie in a plane; give rows a, b, c in m")
+            request.set_matrix(numpy.linalg.inv(vectors).reshape(-1).tolist())
         if self.structure_factors is not None:
             try:
                 values, lowest = self.structure_factors
                 lowest = tuple(operator.index(i) for i in lowest)
             except (TypeError, ValueError):
                 raise TypeError("structure_factors are a pair (array[h, k, l], (hmin, kmin, lmin)), the latter three integers") from None
-            inputs.set_grid(values, lowest)
+            request.set_grid(values, lowest)
+
+
+@dataclasses.dataclass(kw_only=True)
+class Background:
+    """Amorphous material in the beam.
+
+    stol: sin(theta)/lambda, 1/m, ascending. factor: electrons per molecule, as many. thickness: m, along the beam.
+    density: kg/m^3. molar_mass: kg/mol.
+    """
+
+    stol: object
+    factor: object
+    thickness: float = None
+    density: float = None
+    molar_mass: float = None
 
 
 @_strict
@@ -149,35 +204,74 @@ class Beam(_Part):
     """The beam and what is in it: wavelength, intensity, divergence, polarization, background."""
     sources: object = _field("rows (x, y, z, weight, wavelength): where sources are, any scale, and m")
     sourcefile: str = _field("file of sources")
-    background: str = _field("table of amorphous scattering: a file as of -stol, water or air")
+    spectrum: str = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight")
+    background: object = _field("amorphous scattering: a Background, water or air, a file as of -stol, or a list of them")
 
-    _flags = {"sourcefile": "-sourcefile", "background": "-stol"}
+    _files = {"sourcefile": "sources", "spectrum": "spectrum"}
 
-    def _give_more(self, inputs):
+    def _give_more(self, request):
         for row in () if self.sources is None else self.sources:
             row = [float(v) for v in row]
             if len(row) not in (3, 4, 5):
                 raise ValueError("a source is x, y, z, weight and wavelength, the last two of which may be missing")
-            inputs.add_source(row[:3], row[3] if len(row) > 3 else 1.0, row[4] if len(row) > 4 else None)
+            request.add_source(row[:3], row[3] if len(row) > 3 else 1.0, row[4] if len(row) > 4 else None)
+        several = isinstance(self.background, (list, tuple))
+        for one in self.background if several else () if self.background is None else (self.background,):
+            if isinstance(one, Background):
+                request.add_background(numpy.ravel(one.stol).tolist(), numpy.ravel(one.factor).tolist(), one.thickness,
+                                       one.density, one.molar_mass)
+            else:
+                request.set_file("background", os.fspath(one))
 
 
 @_strict
 class Detector(_Part):
     """A detector: place, pixels, sensor, response."""
     mask: object = _field("array (slow, fast), 0 where a pixel is not rendered")
-    gain_map: object = _field("array of the image's shape, ADU per photon")
-    panels: str = _field("file of panels, docs/panels.md")
+    gain_map: object = _field("array of the image's shape, ADU per photon, or a file")
+    panels: object = _field("Panels in the laboratory, the sample at the origin and, unless beam_direction says otherwise, the beam "
+                            "along z; or a file of panels, docs/panels.md")
 
-    _flags = {"panels": "--panels"}
+    _files = {"panels": "panels", "gain_map": "gain_map"}
+    _place = ("distance", "close_distance", "beam_center", "close_point", "origin", "fast_axis", "slow_axis", "normal", "convention",
+              "pivot", "shape")
 
-    def _give_more(self, inputs):
-        import numpy
+    @classmethod
+    def plane(cls, origin, fast_axis, slow_axis, shape, pixel_size, **fields):
+        """A detector of one panel where it stands, the sample at the origin.
+
+        origin: outer corner of the first pixel, m. fast_axis, slow_axis: directions in which pixels count up. shape: pixels
+        (slow, fast). pixel_size: m. fields: others of Detector; without beam_direction the beam is along z.
+        """
+        fast, slow = (numpy.asarray(axis, dtype=float) / numpy.linalg.norm(axis) for axis in (fast_axis, slow_axis))
+        origin, normal = numpy.asarray(origin, dtype=float), numpy.cross(fast, slow)
+        normal = normal / numpy.linalg.norm(normal) * (1 if origin @ normal > 0 else -1)
+        skew, centre = fast @ slow, numpy.array([-(origin @ fast), -(origin @ slow)])
+        centre = (centre - skew * centre[::-1]) / (1 - skew * skew)
+        return cls(shape=shape, pixel_size=pixel_size, fast_axis=fast, slow_axis=slow, normal=normal, pivot="sample",
+                   close_distance=float(origin @ normal), close_point=centre,
+                   **{"beam_direction": (0, 0, 1), "polarization_axis": (1, 0, 0)} | fields)
+
+    def _give_more(self, request):
+        if self.panels is not None and not isinstance(self.panels, (str, os.PathLike)):
+            for name in self._place:
+                if getattr(self, name) is not None:
+                    raise ValueError(f"Detector.{name} and Detector.panels both say where the detector is; give one of them")
+            request.set_panels(list(self.panels))
         if self.mask is not None:
-            inputs.set_mask(numpy.ascontiguousarray(numpy.asarray(self.mask) != 0, dtype=numpy.uint8))
-        if self.gain_map is not None:
-            inputs.set_gain_map(numpy.ascontiguousarray(self.gain_map, dtype=float))
+            request.set_mask(numpy.ascontiguousarray(numpy.asarray(self.mask) != 0, dtype=numpy.uint8))
+        if self.gain_map is not None and not isinstance(self.gain_map, (str, os.PathLike)):
+            request.set_gain_map(numpy.ascontiguousarray(self.gain_map, dtype=float))
 
 
 @_strict
 class Goniometer(_Part):
     """The spindle."""
+
+
+@_strict
+class Expt(_Part):
+    """An experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector. What other parts say goes before it."""
+    file: str = _field("FILE or FILE:NUMBER, counted from 0")
+
+    _files = {"file": "expt"}

@@ -86,9 +86,9 @@ def series(flags: str | Iterable[str], comm: Any = None) -> None:
     if comm is None or comm.size == 1:
         subprocess.run(command, env=environment, check=True)
         return
-    if any(flag.startswith(("--shard", "--deal")) for flag in flags):
+    if _is_part(flags):
         raise ValueError("the ranks of the communicator are the shards; leave out --shard and --deal")
-    if not any(flag.startswith(("--shots", "--frames")) for flag in flags):
+    if not _is_series(flags):
         raise ValueError("one image is no series; give --shots or --frames, or run nb-sim on one rank")
     environment.setdefault("OMP_NUM_THREADS", str(_threads(comm)))
     comm = comm.Dup()  # with messages of its own
@@ -110,6 +110,15 @@ def series(flags: str | Iterable[str], comm: Any = None) -> None:
     if failed:
         rank, code = failed[0]
         raise subprocess.CalledProcessError(code, [f"nb-sim on rank {rank}", *flags])
+
+
+def _is_series(flags):
+    return any(flag.startswith(("--shots", "--frames")) for flag in flags)
+
+
+def _is_part(flags):
+    """Whether the process has been given its share of a series."""
+    return any(flag.startswith(("--shard", "--deal")) for flag in flags)
 
 
 def _threads(comm):
@@ -147,8 +156,7 @@ def main() -> None:
         program = _program()
     except FileNotFoundError as error:
         sys.exit(f"nb-sim: {error}")
-    if launched() and any(flag.startswith(("--shots", "--frames")) for flag in flags) and not any(
-            flag.startswith("--shard") for flag in flags):
+    if launched() and _is_series(flags) and not _is_part(flags):
         try:
             world()
         except (ImportError, RuntimeError):

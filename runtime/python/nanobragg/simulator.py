@@ -8,17 +8,29 @@ import operator
 import os
 import warnings
 
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
 from ._on_device import is_on_device, ordered
 from ._arrays import words as words_of
-from ._errors import FileError, UnknownName, Warning
-from .experiment import Beam, Crystal, Detector, Goniometer, _Part
+from ._errors import FileError, UnknownName, Warning, unknown
+from .experiment import Beam, Crystal, Detector, Expt, Goniometer, _Part
 
 
+if TYPE_CHECKING:
+    from .function import Function
+
+Flags = str | Iterable[object]
+Names = str | Iterable[str]
 _handles = itertools.count(1)
+_ORDER = (Expt, Crystal, Beam, Detector, Goniometer)
+_SETTINGS = ("threads", "precision", "device", "engine", "pixels", "cull", "specialize", "fallback", "kernel_file", "pipeline",
+             "plugins", "patterns")
 
 
 class Loss:
@@ -31,18 +43,18 @@ class Loss:
         self._core, self._arrays = core, arrays
 
     @staticmethod
-    def sum():
+    def sum() -> "Loss":
         """The sum of all photons."""
         return Loss(_core.Loss.sum())
 
     @staticmethod
-    def linear(weights):
+    def linear(weights: ArrayLike) -> "Loss":
         """``sum(weights * image)``; weights in the image's shape."""
         array = doubles(weights, "weights")
         return Loss(_core.Loss.linear(array), (("weights", array.shape),))
 
     @staticmethod
-    def chi_square(data, sigma=1.0, mask=None):
+    def chi_square(data: ArrayLike, sigma: ArrayLike = 1.0, mask: ArrayLike = None) -> "Loss":
         """``sum(((image - data) / sigma)**2)``.
 
         data: in the image's shape; pixels where it is not finite are left out.
@@ -58,7 +70,7 @@ class Loss:
         return Loss(_core.Loss._chi_square(data, sigma.reshape(-1), Loss._mask(mask, arrays)), tuple(arrays))
 
     @staticmethod
-    def poisson(data, background=0.0, mask=None, gain=1.0):
+    def poisson(data: ArrayLike, background: ArrayLike = 0.0, mask: ArrayLike = None, gain: ArrayLike = 1.0) -> "Loss":
         """Minus the logarithm of the likelihood of counted photons: ``sum(m - n * log(m) + log(n!))``.
 
         n = data / gain were counted and m = (image + background) / gain expected. Infinite where nothing is expected
@@ -70,7 +82,8 @@ class Loss:
         return Loss._likelihood(False, data, background, 0.0, mask, gain)
 
     @staticmethod
-    def gaussian(data, readout_noise=0.0, background=0.0, mask=None, gain=1.0):
+    def gaussian(data: ArrayLike, readout_noise: float = 0.0, background: ArrayLike = 0.0, mask: ArrayLike = None,
+                 gain: ArrayLike = 1.0) -> "Loss":
         """The same of photons with read-out noise: ``sum(log(2 pi V) + (n - m)**2 / V) / 2``, V = m + R**2.
 
         R = readout_noise / gain, a standard deviation in units of the image; all else as in ``poisson``.
@@ -108,12 +121,12 @@ class Loss:
         return self._core
 
 
-class Gradient(dict):
+class Gradient(dict[str, Any]):
     """Derivatives by name, a number or an array in the parameter's shape; ``.loss`` is the loss, where there is one,
     and ``.of_loss`` has its derivatives by its own "background" and "readout_noise", where it has them."""
 
-    loss = None
-    of_loss = None
+    loss: float = None
+    of_loss: dict[str, Any] = None
 
 
 class Parameter:
@@ -170,7 +183,7 @@ class ParameterTable(collections.abc.Mapping):
 class Simulator:
     """An experiment whose numbers may change, and what is computed of it.
 
-    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, or
+    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, with ``Expt("refined.expt")`` under them, or
     ``Simulator.from_flags("-cell 70 80 90 90 90 90 -hkl f.hkl ...")``. All numbers are in SI units (m, rad, 1/m,
     photons/m^2, electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) where the
     detector names panels. Nothing is compiled again when numbers change. Several threads may use one simulator; they
@@ -182,45 +195,40 @@ class Simulator:
     pixels: those that are asked for, an array of whole numbers (pixels, 3) with panel, slow, fast, or (pixels, 2) with
     slow, fast; an image is then (pixels,), in this order, at a cost proportional to their number, as with --pixels=FILE.
     engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
-    flags: more flags of nb-sim, a string or a list.
+    cull: "off", "exact" or a tolerance such as 1e-9: which samples are left out, as nb-sim's --cull.
+    specialize: False: one kernel for all numbers of cells. fallback: False: an error where no kernel can be compiled, in place
+    of the interpreter. kernel_file, pipeline, plugins, patterns: a kernel, or passes, of one's own (nanobragg.compiler).
+    compat: "right", or "c" for the C program's peculiarities, as nb-sim's -compat.
+    flags: more flags of nb-sim, a string or a list, laid over the parts.
 
     Errors: FlagError (a ValueError) says what is wrong with flags, FileError (an OSError) what is wrong with a file,
     UnknownName (a ValueError and a LookupError) that there is no such parameter, ValueError what is wrong with a number
     or a shape, RuntimeError why something cannot be compiled or run.
     """
 
-    def __init__(self, *parts, flags=(), threads=None, precision=None, device=None, engine=None,
-                 pixels=None):
-        inputs, matrix, seen = _core.Inputs(averages_by_default=True), None, set()
-        order = (Crystal, Beam, Detector, Goniometer)
+    def __init__(self, *parts: _Part, flags: Flags = (), compat: str = "right", **settings: Any) -> None:
+        seen = set()
         for part in parts:
             if not isinstance(part, _Part):
-                raise TypeError("a simulator is made of Crystal, Beam, Detector and Goniometer, or by "
+                raise TypeError("a simulator is made of Crystal, Beam, Detector, Goniometer and Expt, or by "
                                 f"Simulator.from_flags, not of {type(part).__name__}")
             if type(part) in seen:
                 raise TypeError(f"there are two of {type(part).__name__}")
             seen.add(type(part))
-        for part in sorted(parts, key=lambda p: order.index(type(p))):
-            part.give(inputs)
-            if isinstance(part, Crystal) and part.matrix is not None:
-                matrix = doubles(part.matrix, "matrix")
-                if matrix.shape != (3, 3):
-                    raise ValueError(f"matrix has the shape (3, 3) and is given an array of the shape {matrix.shape}")
-                inputs.set_matrix([float(v) * 1e-10 for v in matrix.reshape(-1)])
-        self._make(words_of(flags), inputs, threads, precision, device, engine, pixels=pixels)
-        if matrix is not None:
-            self["reciprocal_matrix"] = matrix
+        request = _core.Request(averages_by_default=True, compat=compat)
+        for part in sorted(parts, key=lambda p: _ORDER.index(type(p))):
+            part.give(request)
+        self._make(request, words_of(flags) or None, settings)
 
     @classmethod
-    def from_flags(cls, flags, *, threads=None, precision=None, device=None, engine=None, pixels=None,
-                   average_by_default=False):
+    def from_flags(cls, flags: Flags, *, average_by_default: bool = False, **settings: Any) -> "Simulator":
         """The simulator that nb-sim would run with these flags: a string, or a list of words.
 
         average_by_default: a Gaussian crystal is averaged in closed form where no flag counts samples, as in series.
+        settings: as of the constructor.
         """
         self = cls.__new__(cls)
-        self._make(words_of(flags), _core.Inputs(averages_by_default=average_by_default), threads, precision, device,
-                   engine, pixels=pixels)
+        self._make(_core.Request(averages_by_default=average_by_default), words_of(flags), settings)
         return self
 
     def __init_core(self, core):
@@ -228,17 +236,21 @@ class Simulator:
         self._handle = str(next(_handles))
         _snapshots.handle_of(self)
 
-    def _make(self, words, inputs, threads, precision, device, engine, passes={}, pixels=None):
-        if pixels is not None:
-            pixels = pixel_rows(pixels)
+    def _make(self, request, words, settings):
+        if settings.get("pixels") is not None:
+            settings["pixels"] = pixel_rows(settings["pixels"])
+        threads = settings.get("threads")
         if threads is not None and not isinstance(threads, (int, numpy.integer)):
             raise TypeError(f"threads={threads!r} is no whole number; 0 means as many as the machine offers")
         if threads is not None and abs(int(threads)) >= 2**31:
             raise ValueError(f"threads={threads} are too many; 0 means as many as the machine offers")
-        for name, value in (("precision", precision), ("device", device), ("engine", engine)):
-            if value is not None and not isinstance(value, str):
-                raise TypeError(f"{name}={value!r} is no word; say it as a string")
-        core, said = _core.create(words, inputs, threads, precision, device, engine, passes, pixels)
+        for name in settings:
+            if name not in _SETTINGS:
+                raise TypeError(unknown("Simulator", name, _SETTINGS))
+        for name in ("precision", "device", "engine"):
+            if not isinstance(settings.get(name), (str, type(None))):
+                raise TypeError(f"{name}={settings[name]!r} is no word; say it as a string")
+        core, said = _core.create(request, words, settings)
         self.__init_core(core)
         for text in said:
             warnings.warn(text, Warning, stacklevel=3)
@@ -252,12 +264,12 @@ class Simulator:
     # Numbers.
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The shape of an image."""
         return self._core.shape
 
     @property
-    def parameters(self):
+    def parameters(self) -> "ParameterTable":
         """All parameters: name, value, unit, meaning, differentiable, shape, groups."""
         rows = []
         for name, unit, meaning, differentiable, shape, groups in self._core.table():
@@ -267,11 +279,11 @@ class Simulator:
             rows.append(Parameter(name, value, unit, meaning, differentiable, shape, groups.split()))
         return ParameterTable(rows, self._core.groups())
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Any:
         """A parameter's value in SI units: a number, or an array in its shape; of a group of numbers, an array."""
         return self._core.get(self._name(name))
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         """Is this a parameter, or a group of numbers, of the experiment?"""
         try:
             self._core.members(self._name(name))
@@ -286,10 +298,10 @@ class Simulator:
             raise AttributeError(f"'{name}' is a parameter and no attribute: sim['{name}'] = ...")
         object.__setattr__(self, name, value)
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
         self.set(**{self._name(name): value})
 
-    def set(self, **values):
+    def set(self, **values: ArrayLike) -> None:
         """Sets parameters, and groups of numbers, in SI units: ``sim.set(cell_a=7e-9, misset=(0, 0, 0.01))``.
 
         When one of them is refused, none is set.
@@ -303,7 +315,7 @@ class Simulator:
         return name
 
     @property
-    def structure_factors(self):
+    def structure_factors(self) -> Any:
         """(array[h, k, l] in electrons, (hmin, kmin, lmin)), a copy; None where default_F is all there is.
 
         Set it to another such pair; the box may be another, and nothing is compiled again.
@@ -311,7 +323,7 @@ class Simulator:
         return self._core.structure_factors()
 
     @structure_factors.setter
-    def structure_factors(self, value):
+    def structure_factors(self, value: Any) -> None:
         try:
             array, lowest = value
             lowest = tuple(operator.index(i) for i in lowest)
@@ -323,7 +335,7 @@ class Simulator:
 
     # Images.
 
-    def image(self, dtype="float64", out=None, progress=False, F=None):
+    def image(self, dtype: Any = "float64", out: Any = None, progress: Any = False, F: Any = None) -> Any:
         """Photons per pixel (times the gain, where there is one) in a new array, or in ``out``.
 
         out: an array; or "device", and an image that a GPU renders stays in its memory: a DeviceArray, which from_dlpack
@@ -361,11 +373,11 @@ class Simulator:
                 warnings.warn(reason, Warning, stacklevel=3)
 
     @property
-    def rendered(self):
+    def rendered(self) -> NDArray[numpy.bool_]:
         """True for the pixels that are rendered: in the region of interest and not masked."""
         return self._core.rendered().astype(bool)
 
-    def trace(self, *pixel):
+    def trace(self, *pixel: int) -> dict[str, Any]:
         """How a pixel comes about: a dict of named values in the order of computation.
 
         ``trace(panel, slow, fast)`` or, of one panel, ``trace(slow, fast)``.
@@ -389,7 +401,7 @@ class Simulator:
 
     # Derivatives.
 
-    def loss(self, loss):
+    def loss(self, loss: Loss) -> float:
         """The loss of the image."""
         if not isinstance(loss, Loss):
             raise TypeError(f"a loss is a nanobragg.Loss, such as Loss.chi_square(data, sigma), not {type(loss).__name__}")
@@ -408,7 +420,7 @@ class Simulator:
             raise TypeError("loss= needs a nanobragg.Loss, such as Loss.chi_square(data, sigma); the derivative of your "
                             "own loss by each pixel is a cotangent=")
 
-    def gradient(self, wrt, cotangent=None, loss=None, F=None):
+    def gradient(self, wrt: Names, cotangent: Any = None, loss: Loss = None, F: Any = None) -> Gradient:
         """The derivative of a loss by parameters: a dict from names to numbers or arrays in the parameters' shapes.
 
         wrt: names and groups, "cell,misset_x" or ["cell", "misset_x"].
@@ -437,7 +449,7 @@ class Simulator:
             result.of_loss["readout_noise"] = readout_noise
         return result
 
-    def jacobian(self, wrt):
+    def jacobian(self, wrt: Names) -> dict[str, NDArray[numpy.float64]]:
         """The derivative of every pixel by single numbers: a dict from names to images."""
         return self._core.jacobian(names(wrt))
 
@@ -446,7 +458,7 @@ class Simulator:
             raise TypeError("a direction is a dict from names to how they change, as {'cell_a': 1.0}")
         return {name: doubles(value, f"the change of '{name}'") for name, value in direction.items()}
 
-    def jvp(self, direction, wrt=None):
+    def jvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None) -> NDArray[numpy.float64]:
         """The derivative of the image along a direction, {"cell_a": 1.0, "misset": (0, 0, 1)}.
 
         wrt: parameters of which the program takes directions, those that are not named stay; None: those named.
@@ -454,7 +466,7 @@ class Simulator:
         direction = self._direction(direction)
         return self._core.jvp(names(wrt if wrt is not None else direction), direction)
 
-    def hvp(self, direction, wrt=None, cotangent=None, loss=None):
+    def hvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None, cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
         """How the gradient by ``wrt`` changes along a direction: a loss's Hessian times the direction.
 
         As ``gradient`` and ``jvp``; with a cotangent, which stays as it is, of ``sum(cotangent * image)``.
@@ -466,11 +478,11 @@ class Simulator:
             return Gradient(self._core.hvp(wrt, direction, self._image_array(cotangent, "the cotangent")))
         return Gradient(self._core.hvp_of_loss(wrt, direction, (loss or Loss.sum())._for(self.shape)))
 
-    def dead_gradients(self, wrt):
+    def dead_gradients(self, wrt: Names) -> Any:
         """Those parameters by which every derivative is zero, with the reason."""
         return self._core.dead_gradients(names(wrt))
 
-    def function(self, *wrt):
+    def function(self, *wrt: str) -> "Function":
         """The image as a function of one flat vector, for optimizers and frameworks.
 
         wrt: names of parameters and groups. The function has ``.names``, ``.shapes``, ``.theta`` (what the numbers are
@@ -486,37 +498,37 @@ class Simulator:
 
     # What it is.
 
-    def prepare(self):
+    def prepare(self) -> "Simulator":
         """Compiles the image's kernel now rather than when it is first asked for."""
         self._core.prepare()
         if not self._told:
             self._tell()
         return self
 
-    def emit(self, stage="nb"):
+    def emit(self, stage: str = "nb") -> str:
         """The image's program as text: "nb", "mlir", "llvm" or "asm"."""
         return self._core.emit(stage)
 
     @property
-    def engine(self):
+    def engine(self) -> str:
         """"fused" or "interpreter", as far as it has been decided."""
         return self._core.engine()
 
     @property
-    def target(self):
+    def target(self) -> str:
         """The processor or chip that the image's kernel is made for. Makes it when there is none."""
         return self._core.target()
 
     @property
-    def timing(self):
+    def timing(self) -> dict[str, Any]:
         """Seconds in programs and their runs since the simulator was made."""
         return self._core.timing()
 
-    def copy(self):
+    def copy(self) -> "Simulator":
         """Another simulator with the same numbers, which change apart from these."""
         return type(self)._of(self._core.copy())
 
-    def at_pixels(self, pixels):
+    def at_pixels(self, pixels: ArrayLike) -> "Simulator":
         """Another simulator with the same numbers, of these pixels alone; pixels as of the constructor."""
         return type(self)._of(self._core.at_pixels(pixel_rows(pixels)))
 
@@ -526,15 +538,16 @@ class Simulator:
         return self.copy()
 
     def __reduce__(self):
-        return _restore, (type(self), *self._core.state())
+        return _restore, (type(self), self._core.state())
 
     def __repr__(self):
-        options = self._core.options()
-        return f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {options['average']}, {options['precision']}, {options['device']}>"
+        settings = self._core.options()["settings"]
+        return (f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {self._core.options()['average']}, "
+                f"{settings['precision']}, {settings['device'] or 'auto'}>")
 
     # Pictures.
 
-    def show(self, **how):
+    def show(self, **how: Any) -> Any:
         """Draws the image with matplotlib, see ``nanobragg.plot.image``."""
         from . import plot
         return plot.image(self.image(), self, **how)
@@ -550,11 +563,11 @@ class Simulator:
                 f"{' x '.join(map(str, self.shape))} pixels, logarithmic</figcaption></figure>")
 
 
-def _restore(cls, state, options):
-    return cls._of(_core.restore(state, options))
+def _restore(cls, state):
+    return cls._of(_core.restore(state))
 
 
-def read_image(file):
+def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
     """The numbers in an image file, float64 (slow, fast) or (panel, slow, fast).
 
     NumPy's .npy, SMV, CBF, NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, or raw 32-bit floats
@@ -565,7 +578,7 @@ def read_image(file):
     return _core.parse_image(name, unpacked(name)) if name.endswith((".gz", ".bz2")) else _core.read_image(name)
 
 
-def unpacked(name):
+def unpacked(name: str) -> bytes:
     """The bytes of a file; those that gzip or bzip2 made of them, by the file's name, are unpacked."""
     opened = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
     try:
@@ -577,6 +590,6 @@ def unpacked(name):
         raise FileError(f"{name}: cannot be read ({error}); copy or compress the file again") from None
 
 
-def counters():
+def counters() -> dict[str, Any]:
     """Where kernels came from since the process began: hits (it had them), loads (from the cache), compiles, seconds."""
     return _core.counters()

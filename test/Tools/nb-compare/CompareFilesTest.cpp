@@ -1,7 +1,7 @@
-#include "lib/IO/FloatImage.h"
-#include "lib/IO/ImageFile.h"
-#include "lib/IO/NpyFile.h"
-#include "lib/IO/SmvFile.h"
+#include "lib/Images/FloatImage.h"
+#include "lib/Images/ImageFile.h"
+#include "lib/Images/NpyFile.h"
+#include "lib/Images/SmvFile.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #ifndef NANOBRAGG_TEST_TOOLS_IMAGES_H
 #define NANOBRAGG_TEST_TOOLS_IMAGES_H
 
-#include "lib/IO/ImageFile.h"
+#include "lib/Images/ImageFile.h"
 
 namespace nanobragg {
 

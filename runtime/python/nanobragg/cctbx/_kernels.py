@@ -1,9 +1,5 @@
 """Kernels of listed pixels for what diffBragg computes: images and derivatives along moves."""
 
-import json
-import os
-import tempfile
-
 import numpy
 
 import nanobragg
@@ -14,48 +10,42 @@ from ..compat._simtbx_state import axes_and_angles
 class Setup:
     """What decides the program and stays while numbers move.
 
-    rows: (pixels, 3) panel, slow, fast. sources: places (n, 3), weights, wavelengths (m). words: further flags. blocks: their number,
-    or 0 where mosaic rotations are applied to the basis outside of the kernel. grid: (array, lowest indices).
+    rows: (pixels, 3) panel, slow, fast. sources: places (n, 3), weights, wavelengths (m). fields: more of Detector, Crystal and
+    Goniometer, by class. blocks: their number, or 0 where mosaic rotations are applied to the basis outside of the kernel. grid: (array, lowest indices).
     """
 
-    def __init__(self, rows, shape, pixel_size, sources, blocks, fluence, default_F, grid, words, diffuse=False, sign=1):
+    def __init__(self, rows, shape, pixel_size, sources, blocks, fluence, default_F, grid, fields, diffuse=False, sign=1):
         self.rows, self.shape, self.pixel_size, self.sources, self.blocks = rows, shape, pixel_size, sources, blocks
-        self.fluence, self.default_F, self.grid, self.words, self.diffuse, self.sign = fluence, default_F, grid, words, diffuse, sign
+        self.fluence, self.default_F, self.grid, self.fields, self.diffuse, self.sign = fluence, default_F, grid, fields, diffuse, sign
+
+    @property
+    def turns(self):
+        """Whether the crystal stands elsewhere than at an angle of 0, or turns."""
+        return bool(self.fields["Goniometer"])
 
     def key(self):
         """Equal for what one simulator can render."""
         sources = b"".join(numpy.ascontiguousarray(x).tobytes() for x in self.sources)
-        return id(self.rows), self.shape, self.pixel_size, sources, self.blocks, tuple(map(str, self.words))
+        return id(self.rows), self.shape, self.pixel_size, sources, self.blocks, repr(self.fields)
 
 
 class Kernel:
     """The simulator of a setup."""
 
     def __init__(self, setup, numbers, how):
-        words = ["-detpixels_f", setup.shape[1], "-detpixels_s", setup.shape[0], "-pixel", setup.pixel_size * 1e3, "-lambda",
-                 float(setup.sources[2][0] * 1e10), "-nopolar", "-gauss_xtal", "-Ncells_def", 0, 0, 0, "-Na", 2, "-Nb", 2, "-Nc", 2,
-                 "-nointerpolate", "-default_F", 0.0, *setup.words]
-        panels = numbers.panels
-        origin, fast, slow, normal = (getattr(panels, field)[0] for field in ("origin", "fast", "slow", "normal"))
-        words += ["-fdet_vector", *fast, "-sdet_vector", *slow, "-odet_vector", *normal, "-beam_vector", *-setup.sources[0][0],
-                  "-polar_vector", *numpy.cross(setup.sources[0][0], _other(setup.sources[0][0])), "-spindle_axis", *numbers.spindle,
-                  "-close_distance", origin @ normal * 1e3, "-Xclose", -(origin @ fast) * 1e3, "-Yclose", -(origin @ slow) * 1e3, "-pivot", "sample"]
-        self.offset = panels.origin[0].copy()
-        if setup.blocks > 1:
-            words += ["-mosaic", 57.29577951308232, "-mosaic_domains", setup.blocks, "-mosaic_lab"]
-        beam, crystal = nanobragg.Beam(), nanobragg.Crystal()
-        beam.fluence = setup.fluence
-        beam.sources = [(*place, weight, wavelength) for place, weight, wavelength in zip(*setup.sources)]
-        crystal.matrix = numpy.linalg.inv(numbers.direct).T
-        crystal.structure_factors = setup.grid
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "panels.json")
-            with open(file, "w") as out:
-                json.dump([{"offset_mm": list((o - self.offset) * 1e3), "fast": list(f), "slow": list(s), "normal": list(n),
-                            "pixels": [setup.shape[1], setup.shape[0]]}
-                           for o, f, s, n in zip(panels.origin, panels.fast, panels.slow, panels.normal)], out)
-            self.sim = nanobragg.Simulator(beam, crystal, flags=[*(w if isinstance(w, (str, int)) else float(w) for w in words), "--panels", file],
-                                           pixels=setup.rows, **how)
+        panels, towards = numbers.panels, setup.sources[0][0]
+        fields = setup.fields
+        beam = nanobragg.Beam(wavelength=float(setup.sources[2][0]), unpolarized=True, fluence=setup.fluence,
+                              sources=[(*place, weight, wavelength) for place, weight, wavelength in zip(*setup.sources)])
+        detector = nanobragg.Detector(
+            panels=[nanobragg.Panel(o, f, s, setup.shape) for o, f, s in zip(panels.origin, panels.fast, panels.slow)],
+            pixel_size=setup.pixel_size, beam_direction=-towards, polarization_axis=numpy.cross(towards, _other(towards)), **fields["Detector"])
+        mosaic = {"mosaic_spread": 1.0, "mosaic_domains": setup.blocks, "mosaic_in_lab": True} if setup.blocks > 1 else {}
+        crystal = nanobragg.Crystal(matrix=numpy.linalg.inv(numbers.direct).T, structure_factors=setup.grid, shape="gauss", ncells=2,
+                                    ncells_def=(0, 0, 0), interpolate=False, default_F=0, **mosaic, **fields["Crystal"])
+        goniometer = nanobragg.Goniometer(axis=numbers.spindle, **fields["Goniometer"])
+        self.sim = nanobragg.Simulator(beam, detector, crystal, goniometer, pixels=setup.rows, **how)
+        self.offset = panels.origin[0] - self.sim["panel_offset"][0]
         self.grid, self.have, self.functions, self.rows = setup.grid, {}, {}, setup.rows  # the key has their identity
 
     def values(self, numbers, setup):
@@ -66,7 +56,7 @@ class Kernel:
                   "wavelength_scale": numbers.wave[1], "panel_offset": panels.origin - self.offset, "panel_fast_axis": panels.fast,
                   "panel_slow_axis": panels.slow, "panel_normal": panels.normal, "fluence": setup.fluence, "default_F": setup.default_F,
                   "ncells_a": n[0, 0], "ncells_b": n[1, 1], "ncells_c": n[2, 2], "ncells_d": n[0, 1], "ncells_e": n[1, 2], "ncells_f": n[0, 2]}
-        if "-phi" in setup.words:
+        if setup.turns:
             values["spindle_axis"] = numbers.spindle if setup.blocks else numbers.blocks[0] @ numbers.spindle
         if setup.blocks > 1:
             axes, angles = axes_and_angles(numbers.blocks)
@@ -87,7 +77,7 @@ class Kernel:
             change["reciprocal_matrix"] = -reciprocal @ direct.T @ reciprocal
         spindle = slope.spindle if block is None else _sum(None if slope.spindle is None else block @ slope.spindle,
                                                            None if slope.blocks is None else slope.blocks[0] @ numbers.spindle)
-        if spindle is not None and "-phi" in setup.words:
+        if spindle is not None and setup.turns:
             change["spindle_axis"] = spindle
         if slope.width is not None:
             for name, at in zip("abcdef", ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))):

@@ -232,22 +232,21 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         state = self._state
         xyz, weight, wavelength = state.sources
         xyz = xyz / numpy.linalg.norm(xyz, axis=1)[:, None]
-        words = ["-oversample", max(1, state.oversample), *(["-oversample_omega"] if self.oversample_omega else ["-point_pixel"])]
-        if self.point_pixel and self.oversample_omega:
-            words += ["-point_pixel"]
-        if state.phi or state.phisteps > 1:
-            words += ["-phi", float(numpy.degrees(state.phi))]
+        detector = {"oversample": max(1, state.oversample), "oversample_omega": bool(self.oversample_omega),
+                    "point_pixel": bool(self.point_pixel or not self.oversample_omega)}
+        goniometer = {"phi": state.phi} if state.phi or state.phisteps > 1 else {}
         if state.phisteps > 1:
-            words += ["-osc", float(numpy.degrees(state.phistep * state.phisteps)), "-phisteps", state.phisteps]
+            goniometer |= {"osc": state.phistep * state.phisteps, "phi_steps": state.phisteps}
         layers = 1
         if state.thick > 0 and state.attenuation > 0:
             layers = state.thicksteps
-            words += ["-detector_thick", state.thickstep * layers * 1e6, "-detector_abs", state.attenuation * 1e6, "-detector_thicksteps", layers,
-                      "-oversample_thick"]
-        kinds = [] if diffuse and self.only_diffuse else [([*words, "-fudge", self.fudge], False)]
+            detector |= {"thickness": state.thickstep * layers, "attenuation_depth": state.attenuation, "thickness_steps": layers,
+                         "oversample_thick": True}
+        fields = {"Detector": detector, "Goniometer": goniometer}
+        kinds = [] if diffuse and self.only_diffuse else [(fields | {"Crystal": {"fudge": self.fudge, "average": "sampled"}}, False)]
         if diffuse:  # without reflections
-            kinds.append(([*words, "-fudge", 1e30, "-diffuse_gamma", *self._gamma, "-diffuse_sigma", *self._sigma, "-laue_group",
-                           self.laue_group_num], True))
+            kinds.append((fields | {"Crystal": {"fudge": 1e30, "diffuse_gamma": (1e-10 * numpy.array(self._gamma)).tolist(), "average": "sampled",
+                                                "diffuse_sigma": (1e-10 * numpy.array(self._sigma)).tolist(), "laue_group": self.laue_group_num}}, True))
         setups = []
         for channel, at in self._channel_sources():
             part = float(weight[at].sum())
@@ -329,7 +328,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
                 if self.compute_curvatures and not self.refine_Icell:
                     # The image is quadratic in F: its change by the same change is half its second derivative.
                     ones = setup.__class__(setup.rows, setup.shape, setup.pixel_size, setup.sources, setup.blocks, setup.fluence,
-                                           1.0 if whole and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.words, setup.diffuse)
+                                           1.0 if whole and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.fields, setup.diffuse)
                     second[use] += (2 * factor * self._model.kernel(ones, numbers).image(numbers, ones))[use]
         self._put(self._first, (FCELL, 0), self.spot_scale * first)
         self._put(self._second, (FCELL, 0), self.spot_scale * second)

@@ -1,7 +1,5 @@
 """What simtbx.nanoBragg does to raw_pixels besides spots: background, point spread, noise."""
 
-import os
-import tempfile
 import warnings
 
 import numpy
@@ -71,17 +69,17 @@ class Stages:
             rows = numpy.array([(0, self.default_Fbg), (10, self.default_Fbg)])
         rows = rows.copy()
         rows[numpy.isnan(rows[:, 1]), 1] = self.default_Fbg
-        words = [*self._detector_words(window), "-thickness", state.sample[0] * 1e3, "-density", state.density / 1e6, "-MW", state.molecular_weight,
-                 "-background_oversample", int(oversample if oversample > 0 else max(self.oversample, 1)), "-beamsize", state.beamsize * 1e3]
         weights = state.sources[1]
         if override_source >= 0:
             if override_source >= len(weights):
                 raise ValueError(f"there is no source {override_source}; there are {len(weights)}, counted from 0")
             weights = numpy.where(numpy.arange(len(weights)) == override_source, float(len(weights)), 0.0)
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "background.stol")
-            numpy.savetxt(file, rows, fmt="%.17g")
-            simulator = nanobragg.Simulator(*self._beam(weights, window), flags=["-stol", file, *words], **self._how)
+        beam, *others = self._beam(weights, window)
+        beam.background = nanobragg.Background(stol=rows[:, 0] * 1e10, factor=rows[:, 1], thickness=state.sample[0], density=state.density * 1e-3,
+                                               molar_mass=state.molecular_weight * 1e-3)
+        beam.background_oversample = int(oversample if oversample > 0 else max(self.oversample, 1))
+        beam.size = state.beamsize
+        simulator = nanobragg.Simulator(beam, *others, **self._how)
         # y and z of a sample that does not fill the beam.
         simulator["background_area"] = state.sample[1] * state.sample[2]
         return simulator

@@ -14,6 +14,7 @@ with flex arrays, by the name that simtbx imports.
 import math
 import numbers
 import operator
+import pickle
 import warnings
 
 import numpy
@@ -30,6 +31,9 @@ _elsewhere = {
     "as_explist": "no dxtbx; nb-sim --write-expt writes one",
     "set_mosaic_blocks_sym": "no symmetry of mosaic blocks; give all of them to set_mosaic_blocks",
 }
+
+_SHAPES = {shapetype.Square: "square", shapetype.Round: "round", shapetype.Gauss: "gauss", shapetype.Gauss_argchk: "gauss",
+           shapetype.Tophat: "tophat"}
 
 
 def testuple():
@@ -693,76 +697,68 @@ class nanoBragg(Stages, _Names):
         slow0, fast0, slow, fast = window
         self._raw()[slow0:slow0 + slow, fast0:fast0 + fast] += image
 
-    def _detector_words(self, window=None):
-        """Flags of detector, beam and polarization; sources are in _beam. window: of this part of the detector alone."""
-        s = self._state
-        slow0, fast0, slow, fast = window or (0, 0, s.spixels, s.fpixels)
-        words = ["-detpixels_f", fast, "-detpixels_s", slow, "-pixel", s.pixel_size * 1e3, "-lambda", s.wavelength * 1e10,
-                 "-fdet_vector", *s.fast, "-sdet_vector", *s.slow, "-odet_vector", *s.normal, "-beam_vector", *-unit(s.sources[1] @ s.sources[0]), "-polar_vector", *s.polar,
-                 "-spindle_axis", *s.spindle, "-close_distance", s.close_distance * 1e3, "-Xclose", -(s.origin @ s.fast + fast0 * s.pixel_size) * 1e3, "-Yclose",
-                 -(s.origin @ s.slow + slow0 * s.pixel_size) * 1e3, "-pivot", "sample"]
-        words += ["-nopolar"] if s.nopolar else ["-polar", s.polarization, "-oversample_polar"]
-        words += ["-oversample_omega", *(["-point_pixel"] if self.point_pixel else [])]
-        if self.curved_detector:
-            words += ["-curved_det"]
-        if s.thick > 0 and s.attenuation > 0:
-            words += ["-detector_thick", s.thickstep * s.thicksteps * 1e6, "-detector_abs", s.attenuation * 1e6, "-detector_thicksteps",
-                      s.thicksteps, "-oversample_thick"]
-        slow0, fast0, slow, fast = self._window()
-        if window is None and (fast, slow) != (s.fpixels, s.spixels):
-            words += ["-roi", fast0, fast0 + fast - 1, slow0, slow0 + slow - 1]
-        return [word if isinstance(word, (str, numbers.Integral)) else float(word) for word in words]
-
     def _beam(self, weights, window=None):
-        """Beam and detector: sources and mask."""
-        (xyz, weight, wavelength), beam, detector = self._state.sources, nanobragg.Beam(), nanobragg.Detector()
-        rows = [(*place, w, wave) for place, w, wave in zip(xyz, weights, wavelength)]
-        beam.fluence = self._state.fluence * float(numpy.sum(weights))
-        beam.sources = rows
+        """Beam, detector and goniometer. window: of this part of the detector alone."""
+        s = self._state
+        (xyz, weight, wavelength), (slow0, fast0, slow, fast) = s.sources, window or (0, 0, *self._shape())
+        beam = nanobragg.Beam(wavelength=s.wavelength, fluence=s.fluence * float(numpy.sum(weights)),
+                              sources=[(*place, w, wave) for place, w, wave in zip(xyz, weights, wavelength)],
+                              **({"unpolarized": True} if s.nopolar else {"polarization": s.polarization}))
+        fields = {}
+        if s.thick > 0 and s.attenuation > 0:
+            fields = {"thickness": s.thickstep * s.thicksteps, "attenuation_depth": s.attenuation, "thickness_steps": s.thicksteps,
+                      "oversample_thick": True}
+        from_slow, from_fast, of_slow, of_fast = self._window()
+        if window is None and (of_slow, of_fast) != self._shape():
+            fields["region"] = (from_slow, from_slow + of_slow - 1), (from_fast, from_fast + of_fast - 1)
+        detector = nanobragg.Detector(
+            shape=(slow, fast), pixel_size=s.pixel_size, fast_axis=s.fast, slow_axis=s.slow, normal=s.normal, pivot="sample",
+            beam_direction=-unit(s.sources[1] @ s.sources[0]), polarization_axis=s.polar, close_distance=s.close_distance,
+            close_point=(-(s.origin @ s.fast + fast0 * s.pixel_size), -(s.origin @ s.slow + slow0 * s.pixel_size)),
+            oversample_polar=not s.nopolar, oversample_omega=True, point_pixel=bool(self.point_pixel), curved=bool(self.curved_detector), **fields)
         if self.mask is not None:
-            slow0, fast0, slow, fast = window or (0, 0, *self._shape())
             detector.mask = numpy.asarray(self.mask)[slow0:slow0 + slow, fast0:fast0 + fast]
-        return beam, detector
+        return beam, detector, nanobragg.Goniometer(axis=s.spindle)
 
     def _asked(self, window):
-        """Flags, numbers of the crystal that are no flags, and the crystal."""
-        s, crystal = self._state, nanobragg.Crystal()
-        shapes = {shapetype.Square: "-square_xtal", shapetype.Round: "-round_xtal", shapetype.Gauss: "-gauss_xtal",
-                  shapetype.Gauss_argchk: "-gauss_xtal", shapetype.Tophat: "-tophat_spots"}
-        if s.shape not in shapes:
+        """All parts, and numbers that are set apart from them: the simulator of others may have these, too."""
+        s = self._state
+        if s.shape not in _SHAPES:
             raise ValueError(f"xtal_shape is {s.shape.name}, which is of point spreads; crystals are Square, Round, Gauss, Gauss_argchk or Tophat")
         if not s.direct.any():
             raise ValueError("nanoBragg(detector, beam) has no unit cell; set unit_cell_tuple, Amatrix or Fhkl")
-        crystal.structure_factors = self._grid()
-        crystal.matrix = numpy.linalg.inv(s.direct) * 1e10
-        whole = [max(1, math.ceil(n)) for n in s.N]  # ncells is set below, as the number it is
-        words = [*self._detector_words(window), "-default_F", s.default_F, "-Na", whole[0], "-Nb", whole[1], "-Nc", whole[2], shapes[s.shape],
-                 "-interpolate" if s.interpolate else "-nointerpolate", "-oversample", max(1, s.oversample), "-phi", s.phi / _deg]
+        matrix = numpy.linalg.inv(s.direct) * 1e10
+        values = {"ncells": s.N, "reciprocal_matrix": matrix}
+        crystal = nanobragg.Crystal(structure_factors=self._grid(), matrix=matrix, default_F=s.default_F, shape=_SHAPES[s.shape],
+                                    ncells=[max(1, math.ceil(n)) for n in s.N], interpolate=bool(s.interpolate), average="sampled")
+        beam, detector, goniometer = self._beam(s.sources[1], window)
+        detector.oversample = max(1, s.oversample)
+        goniometer.phi = s.phi
         if s.phisteps > 1:
-            words += ["-osc", s.phistep * s.phisteps / _deg, "-phisteps", s.phisteps]
-        values = {"ncells": s.N, "reciprocal_matrix": crystal.matrix}
+            goniometer.osc, goniometer.phi_steps = s.phistep * s.phisteps, s.phisteps
         blocks = s.mosaic_blocks() if s.mosaic_spread > 0 else numpy.eye(3)[None]
         if len(blocks) > 1 or not numpy.array_equal(blocks[0], numpy.eye(3)):
-            words += ["-mosaic", 1.0 / _deg, "-mosaic_domains", len(blocks), "-mosaic_lab"]
+            crystal.mosaic_spread, crystal.mosaic_domains, crystal.mosaic_in_lab = 1.0, len(blocks), True
             axes, angles = axes_and_angles(blocks)
             values.update(mosaic_axis=axes, mosaic_unit_angle=angles, mosaic_spread=1.0)
-        return words, values, crystal
+        return (beam, detector, crystal, goniometer), values
 
     def _simulator(self, window=None):
-        words, values, crystal = self._asked(window)
-        simulator = nanobragg.Simulator(*self._beam(self._state.sources[1], window), crystal, flags=words, **self._how)
+        parts, values = self._asked(window)
+        simulator = nanobragg.Simulator(*parts, **self._how)
         simulator.set(**values)
         return simulator
 
     def _image(self, window):
         """Photons of the spots, in memory of which the next image is made. The last image's simulator makes this one where only the
         crystal's numbers are others."""
-        words, values, crystal = self._asked(window)
-        (beam, detector), grid = self._beam(self._state.sources[1], window), crystal.structure_factors
-        key = words, beam.sources, beam.fluence, self._how
-        if self._last is None or self._last[:2] != (key, id(grid)) or detector.mask is not None:
+        parts, values = self._asked(window)
+        grid, mask = parts[2].structure_factors, parts[1].mask
+        key = window, pickle.dumps([{name: value for name, value in vars(part).items() if name not in ("matrix", "structure_factors", "mask")}
+                                    for part in parts]), self._how
+        if self._last is None or self._last[:2] != (key, id(grid)) or mask is not None:
             # The grid is kept, too, so that no other has its identity.
-            simulator = nanobragg.Simulator(beam, detector, crystal, flags=words, **self._how)
+            simulator = nanobragg.Simulator(*parts, **self._how)
             self._last = key, id(grid), grid, simulator, numpy.empty(window[2:])
         *_, simulator, image = self._last
         simulator.set(**values)

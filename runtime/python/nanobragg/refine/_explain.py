@@ -5,15 +5,15 @@ import warnings
 
 import numpy
 
+from ..experiment import Beam, Crystal
 from ..simulator import Simulator
 from ._background import variance
 from ._spot_fit import SpotFit
 from ._blocks import OF_SET, Blocks
 from ._blocks import squares as q2
 
-# Where fits start: divergence (mrad), bandwidth (%), edge of a block (A).
-_DIVERGENCE, _BANDWIDTH, _EDGE = 0.2, 0.05, 2000.0
-_FLAGS = ("-gauss_xtal", "--average=closed", "--average-tolerance=0.02", "--cull=1e-5", "-default_F", "1", "-N", "10")
+# Where fits start: divergence (rad), bandwidth, edge of a block (m).
+_DIVERGENCE, _BANDWIDTH, _EDGE = 2e-4, 5e-4, 2e-7
 _MOST_BOXES = 300  # of a fit; evaluated are all
 _HALOS = (80.0, 160.0, 320.0)  # edges of blocks that make halos, A
 MOST_SETS = 4  # of mosaic blocks
@@ -129,25 +129,28 @@ class Explained:
     chi2_unseen: float = numpy.nan  # per pixel of theirs
 
 
-def simulators(experiment, mosaicity, bandwidth, divergence, *flags):
-    """With averages in closed form, where fits start, and one that knows where pixels are. experiment: path of an .expt, or
-    path:number. mosaicity: degrees about each axis. bandwidth: per cent. divergence: mrad. flags: more of nb-sim."""
-    where, width = ["--expt", experiment, *flags], str(mosaicity)
-    words = [*where, *_FLAGS, "-mosaic_abc", width, width, width, f"--bandwidth-sigma={bandwidth}",
-             "-divergence_sigma", str(divergence), str(divergence)]
+def simulators(parts, mosaicity, bandwidth, divergence):
+    """With averages in closed form, where fits start, and one that knows where pixels are. parts: of the experiment; what they
+    say of the crystal's size, averages and structure factors is replaced. mosaicity: rad about each axis. bandwidth: part of the
+    wavelength. divergence: rad."""
+    crystal = next((part for part in parts if isinstance(part, Crystal)), Crystal())
+    beam = next((part for part in parts if isinstance(part, Beam)), Beam())
+    others = [part for part in parts if not isinstance(part, (Crystal, Beam))]
+    crystal = dataclasses.replace(crystal, default_F=1, ncells=10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sim = Simulator.from_flags(words, threads=1)
-        plain = Simulator.from_flags([*where, "-default_F", "1", "-N", "10", "--average=sampled"], threads=1)
-    edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1) * 1e10
+        sim = Simulator(dataclasses.replace(crystal, shape="gauss", average="closed", average_tolerance=0.02, mosaic_abc=[mosaicity] * 3),
+                        dataclasses.replace(beam, bandwidth_sigma=bandwidth, divergence_sigma=divergence), *others, threads=1, cull=1e-5)
+        plain = Simulator(dataclasses.replace(crystal, average="sampled"), beam, *others, threads=1)
+    edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1)
     for name, edge in zip("abc", edges):
         sim[f"ncells_{name}"] = max(_EDGE / edge, 5.0)
     return sim, plain
 
 
-def simulator(experiment, grid, lowest, *flags):
-    """The simulators of a still. experiment: path of an .expt. grid, lowest: structure factors. flags: more of nb-sim."""
-    sim, plain = simulators(experiment, 0.15, _BANDWIDTH, _DIVERGENCE, *flags)
+def simulator(parts, grid, lowest):
+    """The simulators of a still. grid, lowest: structure factors."""
+    sim, plain = simulators(parts, numpy.radians(0.15), _BANDWIDTH, _DIVERGENCE)
     sim.structure_factors = grid, lowest
     sim["default_F"] = 0.0
     return sim, plain

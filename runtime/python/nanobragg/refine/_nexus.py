@@ -76,8 +76,8 @@ def _said(path, detector):
     said = [detector.get(n) for n in ("detector_distance", "beam_center_x", "beam_center_y")]
     said[0] = said[0] if said[0] is not None else detector.get("distance")
     if any(node is None for node in said):
-        raise FileError(f"{path}: does not say where its detector stands (module, or detector_distance and beam_center_x, _y); give "
-                        "--geometry=FILE.expt, which does")
+        raise FileError(f"{path}: does not say where its detector stands (module, or detector_distance and beam_center_x, _y); give an "
+                        "experiment list that does with --geometry=FILE.expt")
     return _length(path, said[0]), (_number(said[1]), _number(said[2]))
 
 

@@ -1,36 +1,21 @@
 """Detectors of several panels, each computed as a detector of one panel: lists of pixels on one panel have short lists of
 reflections, those on several have all of them."""
 
-import contextlib
-import copy
-import json
-import os
-import tempfile
-
 import numpy
 
+from ..experiment import Detector
 from ._positions import placed
 
-@contextlib.contextmanager
-def of_one_panel(listed, index, path):
-    """Name of an experiment list whose experiment has one panel, as large as the largest."""
-    number = listed["experiment"][index]["detector"]
-    panels = listed["detector"][number]["panels"]
+
+def in_one_panel(panels, fields):
+    """A Detector of these fields for DIALS' panels of one: the first alone, as large as the largest."""
     if len(panels) == 1:
-        yield path
-        return
-    content = copy.deepcopy(listed)
-    detector = content["detector"][number]
-    detector.pop("hierarchy", None)
-    detector["panels"] = [detector["panels"][0] | {"image_size": numpy.max([p["image_size"] for p in panels], axis=0).tolist(),
-                                                   "mask": [], "raw_image_offset": [0, 0]}]
-    for images in content.get("imageset", []):
-        images["mask"] = ""
-    with tempfile.TemporaryDirectory() as folder:
-        name = os.path.join(folder, "one_panel.expt")
-        with open(name, "w") as file:
-            json.dump(content, file)
-        yield name
+        return Detector(**fields)
+    first, size = panels[0], numpy.max([p["image_size"] for p in panels], axis=0)
+    at = Detector.plane(1e-3 * numpy.array(first["origin"]), first["fast_axis"], first["slow_axis"], (int(size[1]), int(size[0])),
+                        first["pixel_size"][0] * 1e-3, **fields)
+    at.beam_direction = at.polarization_axis = None  # the list's
+    return at
 
 
 def faces_of(plain):

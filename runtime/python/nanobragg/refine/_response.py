@@ -31,13 +31,13 @@ class Response:
             raise ValueError("its files do not say how long an exposure is, and counts are lost by the photons per second; leave "
                              "--dead-time and --restrain dead_time out")
 
-    def flags(self, pixel):
-        """Of nb-sim. pixel: mm."""
+    def of_detector(self, pixel):
+        """Fields of a Detector. pixel: mm."""
         if self.psf is None:
-            return []
+            return {}
         shape, width = self.psf
         radius = int(numpy.clip(numpy.ceil(_REACH * 1e-3 * width / pixel), 2, _FARTHEST))
-        return ["-psf", shape, "-psf_fwhm", str(width), "-psf_radius", str(radius)]
+        return {"psf": shape, "psf_fwhm": width * 1e-6, "psf_radius": radius}
 
 
 def counted(light, background, own, lost, gain):

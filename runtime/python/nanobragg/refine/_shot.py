@@ -265,7 +265,8 @@ def refine_shot(index, flags, image, hkl, panel, boxes, *, further=(), system="t
                 method="trust-region"):
     """Refines the crystal of one shot against the pixels of its shoeboxes. Returns a Result.
 
-    flags: those of nb-sim, as a list, with the crystal by --expt or -mat: where it starts.
+    flags: those of nb-sim, as a list, with the crystal by --expt or -mat: where it starts. Or a function that makes
+        its simulator.
     image: photons, (slow, fast) or (panel, slow, fast); not finite where there are none.
     hkl, panel, boxes: (n, 3), (n,), (n, 4) of the reflections; boxes as fast from, to, slow from, to.
     further: parameters beside orientation, cell and scale, each of which gets a factor: "mosaic_spread", "ncells".
@@ -279,7 +280,7 @@ def refine_shot(index, flags, image, hkl, panel, boxes, *, further=(), system="t
     begin = time.perf_counter()
     result = Result(index)
     try:
-        _refine(result, list(flags), numpy.asarray(image, dtype=float), numpy.asarray(hkl), numpy.asarray(panel), boxes,
+        _refine(result, flags() if callable(flags) else simulator_of(list(flags)), numpy.asarray(image, dtype=float), numpy.asarray(hkl), numpy.asarray(panel), boxes,
                 list(further), system, readout, observed, trusted, margin, rounds, restrain or {}, pictures, method)
     except Rejected as error:
         result.status, result.why = "rejected", str(error)
@@ -300,8 +301,8 @@ def shoeboxes_of(whole, image, boxes, panel, trusted, margin):
     return shoeboxes
 
 
-def simulator_of(flags):
-    """That of a shot, in one thread; Rejected where its flags make none.
+def simulator_of(flags, *parts):
+    """That of a shot, in one thread; Rejected where its flags and parts make none.
 
     A Gaussian crystal is averaged in closed form where no flag counts samples. Of samples those are left out that give
     no light, where no flag says how many.
@@ -309,10 +310,11 @@ def simulator_of(flags):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            sim = Simulator.from_flags(flags, threads=1, average_by_default=True)
-            if sim._core.options()["average"] != "sampled" or any(str(word).startswith("--cull") for word in flags):
+            sim = Simulator(*parts, flags=flags, threads=1)
+            options = sim._core.options()
+            if options["average"] != "sampled" or options["settings"]["cull"] is not None:
                 return sim
-            return Simulator.from_flags([*flags, "--cull=1e-9"], threads=1)
+            return Simulator(*parts, flags=flags, threads=1, cull=1e-9)
         except (FlagError, ValueError) as error:
             raise Rejected(str(error)) from None
 
@@ -325,10 +327,10 @@ def first_simulator(stills, say=None):
     for index in range(len(stills)):
         try:
             stills.check(index)
-            sim = simulator_of(stills.flags(index))
+            sim = stills.simulator(index)
             if say and sim._core.options()["average"] == "closed":
-                say("the crystals are Gaussian: pixels are averages in closed form, as --average=closed says; "
-                    "--average=sampled takes samples")
+                say("the crystals are Gaussian, and pixels are averages in closed form (--average=closed); give "
+                    "--average=sampled to take samples")
             return sim
         except (Rejected, *DATA_ERRORS) as error:
             why = str(error) if isinstance(error, Rejected) else reason(error)
@@ -358,11 +360,10 @@ def sigmas(restrain, cell, further):
     return sigma
 
 
-def _refine(result, flags, image, hkl, panel, boxes, further, system, readout, observed, trusted, margin, rounds, restrain,
+def _refine(result, whole, image, hkl, panel, boxes, further, system, readout, observed, trusted, margin, rounds, restrain,
             pictures, method):
     if len(hkl) == 0:
         raise Rejected("it has no reflections; index it first")
-    whole = simulator_of(flags)
     shoeboxes = shoeboxes_of(whole, image, boxes, panel, trusted, margin)
     sim = whole.at_pixels(shoeboxes.rows)
     kept = shoeboxes.kept

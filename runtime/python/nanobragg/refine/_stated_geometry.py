@@ -1,18 +1,16 @@
 """Where a detector stands by an experiment list (.expt), in place of what its images say."""
 
 import dataclasses
-import warnings
 
 import numpy
 
+from .. import _core
 from .._errors import DATA_ERRORS, FileError
-from ..simulator import Simulator
 from . import _files
 from ._crystal import rotation
 from ._imgcif import Element
 from ._panels import BEAM
 from ._photographs import standing
-from ._positions import Panels
 
 
 @dataclasses.dataclass
@@ -35,19 +33,14 @@ class Geometry:
             experiment = listed["experiment"][0]
             panels = listed["detector"][experiment["detector"]]["panels"]
             sizes = numpy.array([panel["pixel_size"] for panel in panels])
-            crystal = [] if isinstance(experiment.get("crystal"), int) else ["-cell", *"10 10 10 90 90 90".split()]
-            words = ["--expt", str(path), *crystal, "-default_F", "1", "-N", "1", "--average=sampled"]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                sim = Simulator.from_flags(words, threads=1)
-            stands = Panels(sim)
-            turn, unit = _onto(sim["beam_direction"], BEAM), lambda axis: axis / numpy.linalg.norm(axis)
-            elements = [Element(turn @ unit(fast), turn @ unit(slow), turn @ corner * 1e3, tuple(panel["image_size"][::-1]),
+            wavelength, beam, stands = _core.expt_detector(str(path))
+            turn, unit = _onto(numpy.array(beam), BEAM), lambda axis: numpy.array(axis) / numpy.linalg.norm(axis)
+            elements = [Element(turn @ unit(fast), turn @ unit(slow), turn @ numpy.array(corner), tuple(panel["image_size"][::-1]),
                                 tuple(panel.get("raw_image_offset", (0, 0))[::-1]))
-                        for panel, corner, fast, slow in zip(panels, stands.corner, stands.fast, stands.slow)]
+                        for panel, (corner, fast, slow) in zip(panels, stands)]
             one = panels[0]
             low, high = one.get("trusted_range") or (0, 0)
-            geometry = Geometry(str(path), float(sim["wavelength"]) * 1e10, float(sizes[0, 0]), elements, float(low),
+            geometry = Geometry(str(path), wavelength, float(sizes[0, 0]), elements, float(low),
                                 float(high) or numpy.inf, float(one.get("thickness", 0)),
                                 str(one.get("material", "")))
         except FileError:

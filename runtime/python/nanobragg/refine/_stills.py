@@ -5,8 +5,10 @@ import shlex
 import numpy
 
 from .._errors import FileError
+from ..experiment import Expt
 from ..simulator import read_image
 from . import _files
+from ._shot import simulator_of
 
 
 class Stills:
@@ -34,9 +36,9 @@ class Stills:
     def __len__(self):
         return len(self.listed["experiment"])
 
-    def flags(self, index):
-        """Those of nb-sim."""
-        return [*self.words, "--expt", f"{self.path}:{index}"]
+    def simulator(self, index):
+        """Of a shot; Rejected where what is known of it makes none."""
+        return simulator_of(self.words, Expt(file=f"{self.path}:{index}"))
 
     def check(self, index):
         """FileError where an experiment lacks something, or its reflections are those of another detector."""

@@ -5,13 +5,12 @@ import functools
 import json
 import os
 import re
-import tempfile
 import time
 
 import numpy
 from scipy import ndimage, spatial
 
-from .. import _core
+from .. import _core, experiment as nb
 from .._errors import DATA_ERRORS, FileError, reason
 from . import _files, _report
 from ._background import Background
@@ -250,11 +249,16 @@ def _depth(detector):
 
 def _simulators(still, model, response=Response()):
     """Those of a still, of a detector of one panel: the plane of the others where photons are absorbed."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "still.expt")
-        with open(path, "w") as file:
-            json.dump(experiments([still], model, folder, plane=True), file)
-        return simulator(f"{path}:0", model.grid, model.lowest, *response.flags(still.fitted.detector.pixel))
+    photograph, detector = still.photograph, still.fitted.detector
+    fast, slow, _ = detector.axes()
+    corner = detector.corner() + _depth(detector) * detector.axes()[2]
+    shape = still.shape if detector.panels.size is None else detector.panels.size.max(axis=0)
+    beam = {"wavelength": photograph.wavelength * 1e-10, "polarization": 2 * photograph.polarization - 1}
+    parts = (nb.Crystal(real_space=1e-10 * numpy.linalg.inv(still.fitted.matrix)), nb.Beam(**beam),
+             nb.Detector.plane(corner * 1e-3, fast, slow, tuple(map(int, shape)), detector.pixel * 1e-3, beam_direction=BEAM,
+                               gain=photograph.gain if photograph.gain != 1 else None, **response.of_detector(detector.pixel)),
+             nb.Goniometer(axis=(0, 0, 1)))
+    return simulator(parts, model.grid, model.lowest)
 
 
 def used(still, model):
@@ -494,18 +498,14 @@ def _places(still, refined):
     return list(zip(fast, slow, corner))
 
 
-def experiments(stills, model, folder, refined=False, plane=False):
-    """DIALS' experiment list of stills, one for each lattice, as indexed or as their pixels have it. folder: names of images are relative to it.
-    plane: one panel of the size of the largest, where photons are absorbed."""
+def experiments(stills, model, folder, refined=False):
+    """DIALS' experiment list of stills, one for each lattice, as indexed or as their pixels have it. folder: names of images are relative to it."""
     content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
                "scan": [], "crystal": [], "profile": [], "scaling_model": []}
     for number, still in enumerate(stills):
         photograph, detector = still.photograph, still.fitted.detector
         places, panels = _places(still, refined), detector.panels
-        if plane:
-            fast, slow, normal = detector.axes()
-            panels, places = ONE, [(fast, slow, detector.corner() + _depth(detector) * normal)]
-        sizes = panels.size.tolist() if panels.size is not None else [detector.panels.size.max(axis=0).tolist() if detector.panels.size is not None else still.shape]
+        sizes = panels.size.tolist() if panels.size is not None else [still.shape]
         raw = [(0, 0)] if panels.raw is None else panels.raw.tolist()
         for one in still.explained.lattices if refined else still.lattices:
             content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,

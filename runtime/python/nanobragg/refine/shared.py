@@ -18,7 +18,7 @@ from ._descent import Descent
 from ._joint import Joint
 from ._ranks import Ranks
 from ._results import load_arrays, question_of, same_question
-from ._shot import (METRES, Rejected, Result, check_numbers, first_simulator, shoeboxes_of, sigmas, simulator_of,
+from ._shot import (METRES, Rejected, Result, check_numbers, first_simulator, shoeboxes_of, sigmas,
                     wavelength_of)
 from ._stills import Stills
 from ._term import Point, Shared, Term, give_memory_back
@@ -212,7 +212,7 @@ class _Run:
         if len(hkl) == 0:
             raise Rejected("it has no reflections; index it first")
         self.stills.check(index)
-        whole = simulator_of(self.stills.flags(index))
+        whole = self.stills.simulator(index)
         shoeboxes = shoeboxes_of(whole, self.stills.image(index), boxes, panel, self.stills.trusted(index), self.margin)
         own = {k: v for k, v in self.restrain.items() if k in ("orientation", "cell", "scale")}
         return Term(index, whole, shoeboxes, hkl, panel, self.system, self.model, lambda cell: sigmas(own, cell, ()),

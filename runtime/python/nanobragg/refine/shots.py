@@ -133,7 +133,7 @@ def _forked(index):
 def _one(index, *, stills, how):
     try:
         stills.check(index)
-        return refine_shot(index, stills.flags(index), stills.image(index), *stills.reflections(index),
+        return refine_shot(index, functools.partial(stills.simulator, index), stills.image(index), *stills.reflections(index),
                            observed=stills.observed(index), trusted=stills.trusted(index), **how)
     except DATA_ERRORS as error:
         return Result(index, "rejected", reason(error))

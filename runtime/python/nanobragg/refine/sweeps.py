@@ -8,12 +8,13 @@ import time
 import numpy
 
 from .._errors import DATA_ERRORS, reason
+from ..experiment import Detector, Expt
 from . import _files, _report
 from ._blocks import METRES, OF_SET
 from ._crystal import cell_of, rotation
 from ._explain import Fit, simulators
 from ._foreground import foreground
-from ._one_panel import faces_of, of_one_panel
+from ._one_panel import faces_of, in_one_panel
 from ._positions import placed, scattering_vectors
 from ._response import Response
 from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
@@ -28,7 +29,7 @@ MOST_SETS = 8  # of mosaic blocks; over many frames a rocking curve is known bet
 _LAYER, _MOST_LAYERS = 0.8, 8  # of the sensor: pixels by which neighbours are apart where light is most oblique
 _AXIS = 17.5  # mrad, what is known of the axis before
 _REACH = 100.0  # mrad of the axis in a step
-_MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 0.02, 0.2  # where fits start: degrees, per cent, mrad
+_MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 2e-4, 2e-4  # where fits start: degrees, part of the wavelength, rad
 
 
 @dataclasses.dataclass
@@ -72,11 +73,13 @@ def _simulators(scan, listed, response):
     experiment = listed["experiment"][scan.index]
     said = _profile(scan, listed).get("sigma_m")
     width = said if isinstance(said, float) and 0.005 < said < 3 else _MOSAICITY
-    layers = _layers(listed["detector"][experiment["detector"]]["panels"])
-    flags = [*response.flags(scan.panels[0]["pixel_size"][0]), *(["-detector_thicksteps", str(layers)] if layers else [])]
-    with of_one_panel(listed, scan.index, scan.path) as path:
-        sim, one = simulators(f"{path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)
-    plain = one if path == scan.path else simulators(f"{scan.path}:{scan.index}", width, _BANDWIDTH, _DIVERGENCE, *flags)[1]
+    panels = listed["detector"][experiment["detector"]]["panels"]
+    layers = _layers(panels)
+    expt = Expt(file=f"{scan.path}:{scan.index}")
+    fields = {"thickness_steps": layers or None, **response.of_detector(scan.panels[0]["pixel_size"][0])}
+    begin = numpy.radians(width), _BANDWIDTH, _DIVERGENCE
+    sim, one = simulators((expt, in_one_panel(panels, fields)), *begin)
+    plain = one if len(panels) == 1 else simulators((expt, Detector(**fields)), *begin)[1]
     sim.set(phi0=scan.phi(0), reciprocal_matrix=scan.start_matrix(listed) * METRES)
     # Layers begin at their depths: the detector moves back by half of one.
     depth = 0.5 * sim["sensor_thickness"] * sim["layer_fraction"] if layers else 0.0

@@ -16,8 +16,8 @@ from .models.crystal import as_tensor, number
 from .models.detector import Detector, axes_of, beam_of
 
 _A, _mm, _um, _deg = 1e-10, 1e-3, 1e-6, math.pi / 180
-_shapes = {CrystalShape.SQUARE: "-square_xtal", CrystalShape.ROUND: "-round_xtal", CrystalShape.GAUSS: "-gauss_xtal",
-           CrystalShape.TOPHAT: "-tophat_spots"}
+_CELL = 100 * _A, 100 * _A, 100 * _A, 90 * _deg, 90 * _deg, 90 * _deg
+_shapes = {CrystalShape.SQUARE: "square", CrystalShape.ROUND: "round", CrystalShape.GAUSS: "gauss", CrystalShape.TOPHAT: "tophat"}
 # Simulators by what cannot change: with all numbers new in every iteration nothing is compiled, nor made, again.
 _made = collections.OrderedDict()
 _most = 16
@@ -32,22 +32,11 @@ def mosaic_rotations(config, like):
     n = config.mosaic_domains
     if n == 1 or _zero(config.mosaic_spread_deg):
         return torch.eye(3, dtype=like.dtype, device=like.device)[:1].expand(n, 3), torch.zeros(n, dtype=like.dtype, device=like.device)
-    words = ["-cell", 100, 100, 100, 90, 90, 90, "-default_F", 1, "-detpixels", 1, "-mosaic", 1, "-mosaic_domains", n]
-    if config.mosaic_seed is not None:
-        words += ["-mosaic_seed", abs(config.mosaic_seed)]
-    sim = nanobragg.Simulator.from_flags(words)
+    seed = None if config.mosaic_seed is None else abs(config.mosaic_seed)
+    sim = nanobragg.Simulator(nanobragg.Crystal(cell=_CELL, default_F=1, mosaic_spread=_deg, mosaic_domains=n, mosaic_seed=seed,
+                                                average="sampled"), nanobragg.Detector(shape=(1, 1)))
     return (as_tensor(sim["mosaic_axis"], like),
             as_tensor(sim["mosaic_unit_angle"], like) * as_tensor(config.mosaic_spread_deg, like) * _deg)
-
-
-def _words(vector):
-    return _words_of(tuple(map(float, vector)))
-
-
-# The same in every iteration.
-@functools.lru_cache(maxsize=256)
-def _words_of(vector):
-    return [repr(x) for x in vector]
 
 
 @functools.lru_cache(maxsize=64)
@@ -96,48 +85,39 @@ class Simulator:
         print(f"auto-selected {n}-fold oversampling")
         return n
 
-    def _flags(self, oversample, omega, polar, thick):
-        """What decides the program and the sizes of tables, as flags of nb-sim; numbers come later."""
+    def _parts(self, oversample, omega, polar, thick):
+        """Crystal, beam, detector and goniometer, by what decides the program and the sizes of tables; numbers come later."""
         c, d, b = self.crystal.config, self.detector.config, self.beam_config
         axis = (0., 0., 1.) if b.polarization_axis is None else tuple(float(x) for x in b.polarization_axis)
-        beam = beam_of(d)
-        if sum(x * y for x, y in zip(axis, beam))**2 > 0.99 * sum(x * x for x in axis) * sum(x * x for x in beam):
-            axis = (1., 0., 0.) if abs(beam[2]) > 0.5 else (0., 0., 1.)  # along the beam it says nothing
-        words = ["-cell", 100, 100, 100, 90, 90, 90, "--compat=c", "-default_F", 1, "-N", 5, _shapes[c.shape],
-                 "-interpolate" if self.crystal.interpolate and self.crystal.hkl_data is not None else "-nointerpolate",
-                 "-phisteps", c.phi_steps, "-osc", 1, "-lambda", 1, "-distance", 100, "-pixel", 0.1,
-                 "-detpixels_f", d.fpixels, "-detpixels_s", d.spixels, "-oversample", oversample,
-                 "-roi", d.roi_xmin, d.roi_xmax, d.roi_ymin, d.roi_ymax]
+        direction = tuple(float(x) for x in beam_of(d))
+        if sum(x * y for x, y in zip(axis, direction))**2 > 0.99 * sum(x * x for x in axis) * sum(x * x for x in direction):
+            axis = (1., 0., 0.) if abs(direction[2]) > 0.5 else (0., 0., 1.)  # along the beam it says nothing
+        crystal = nanobragg.Crystal(cell=_CELL, default_F=1, ncells=5, shape=_shapes[c.shape], average="sampled",
+                                    interpolate=bool(self.crystal.interpolate and self.crystal.hkl_data is not None))
         if c.mosaic_domains > 1 or not _zero(c.mosaic_spread_deg):
-            words += ["-mosaic", 1, "-mosaic_domains", c.mosaic_domains, "-mosaic_lab"]
-            if c.mosaic_seed is not None:
-                words += ["-mosaic_seed", abs(c.mosaic_seed)]
-        for flag, vector in zip(("-fdet_vector", "-sdet_vector", "-odet_vector"), axes_of(d)):
-            words += [flag, *_words(vector)]
-        words += ["-beam_vector", *_words(beam), "-polar_vector", *_words(axis), "-spindle_axis", *_words(c.spindle_axis),
-                  "-twotheta_axis", *_words(d.twotheta_axis)]
-        if d.close_distance_mm is not None:
-            words += ["-close_distance", 100]
-        words += ["-pivot", "beam" if d.detector_pivot == DetectorPivot.BEAM else "sample"]
+            crystal.mosaic_spread, crystal.mosaic_domains, crystal.mosaic_in_lab = _deg, c.mosaic_domains, True
+            crystal.mosaic_seed = None if c.mosaic_seed is None else abs(c.mosaic_seed)
         if c.misset_random:
-            words += ["-misset", "random"] + (["-misset_seed", c.misset_seed] if c.misset_seed is not None else [])
-        if b.nopolar:
-            words.append("-nopolar")
-        if d.curved_detector:
-            words.append("-curved_det")
-        if d.point_pixel:
-            words.append("-point_pixel")
-        for on, flag in ((omega, "-oversample_omega"), (polar, "-oversample_polar"), (thick, "-oversample_thick")):
-            words += [flag] if on else []
-        if d.detector_abs_um is not None and not _zero(d.detector_thick_um):
-            words += ["-detector_abs", 100, "-detector_thick", 100, "-detector_thicksteps", d.detector_thicksteps]
+            crystal.misset, crystal.misset_seed = "random", c.misset_seed
         if float(b.dmin or 0) > 0:
-            words += ["-dmin", float(b.dmin)]
+            crystal.dmin = float(b.dmin) * _A
+        beam = nanobragg.Beam(wavelength=_A, unpolarized=bool(b.nopolar))
         if float(b.water_size_um) > 0:
-            words += ["-water", float(b.water_size_um)]
-        return [w if type(w) is str else str(w) for w in words]
+            beam.water = float(b.water_size_um) * _um
+        fast, slow, normal = ([float(x) for x in vector] for vector in axes_of(d))
+        detector = nanobragg.Detector(
+            shape=(d.spixels, d.fpixels), pixel_size=1e-4, fast_axis=fast, slow_axis=slow, normal=normal, beam_direction=direction,
+            polarization_axis=axis, twotheta_axis=[float(x) for x in d.twotheta_axis], oversample=oversample,
+            region=((d.roi_ymin, d.roi_ymax), (d.roi_xmin, d.roi_xmax)), curved=bool(d.curved_detector), point_pixel=bool(d.point_pixel),
+            pivot="beam" if d.detector_pivot == DetectorPivot.BEAM else "sample", oversample_omega=bool(omega), oversample_polar=bool(polar),
+            oversample_thick=bool(thick), **{"distance" if d.close_distance_mm is None else "close_distance": 0.1})
+        if d.detector_abs_um is not None and not _zero(d.detector_thick_um):
+            detector.thickness = detector.attenuation_depth = 1e-4
+            detector.thickness_steps = d.detector_thicksteps
+        goniometer = nanobragg.Goniometer(phi_steps=c.phi_steps, osc=_deg, axis=[float(x) for x in c.spindle_axis])
+        return crystal, beam, detector, goniometer
 
-    def _simulator(self, flags):
+    def _simulator(self, parts):
         c, d, b = self.crystal.config, self.detector.config, self.beam_config
         hkl = self.crystal.hkl_data
         stars = (c.mosflm_a_star, c.mosflm_b_star, c.mosflm_c_star)
@@ -151,28 +131,24 @@ class Simulator:
         bounds = None
         if hkl is not None and self.crystal.hkl_metadata is not None:
             bounds = tuple(int(self.crystal.hkl_metadata[f"{axis}_min"]) for axis in "hkl")
-        key = (tuple(flags), None if mask is None else mask.tobytes(), repr(sources), repr(waves), matrix is None,
+        key = (repr(parts), None if mask is None else mask.tobytes(), repr(sources), repr(waves), matrix is None,
                None if bounds is None else (bounds, tuple(hkl.shape)))
         if key in _made:
             _made.move_to_end(key)
             sim, state = _made[key]
         else:
-            parts = []
+            crystal, beam, detector, _ = parts
             if sources is not None:
-                parts.append(nanobragg.Beam(sources=[(*row, 1.0, wave) for row, wave in zip(sources, waves)]))
-            if mask is not None:
-                parts.append(nanobragg.Detector(mask=mask))
-            crystal = nanobragg.Crystal()
+                beam.sources = [(*row, 1.0, wave) for row, wave in zip(sources, waves)]
+            detector.mask = mask
             if matrix is not None:
-                crystal.matrix = matrix.detach().numpy() / _A
-                flags = [w for w in flags]
-                del flags[:7]  # no -cell
+                crystal.cell, crystal.matrix = None, matrix.detach().numpy() / _A
             if bounds is not None:
                 crystal.structure_factors = hkl.detach().double().cpu().numpy(), bounds
             with warnings.catch_warnings():
-                # Warnings of flags that have no effect yet: the numbers come later.
+                # Warnings of fields that have no effect yet: the numbers come later.
                 warnings.simplefilter("ignore", nanobragg.Warning)
-                sim = nanobragg.Simulator(*parts, crystal, flags=flags, engine="fused")
+                sim = nanobragg.Simulator(*parts, engine="fused", compat="c")
             state = {"hkl": self._identity(hkl) if bounds is not None else None}
             _made[key] = sim, state
             while len(_made) > _most:
@@ -242,7 +218,7 @@ class Simulator:
         def chosen(given, name):
             return getattr(d, name) if given is None else given
 
-        sim, matrix, grid = self._simulator(self._flags(
+        sim, matrix, grid = self._simulator(self._parts(
             self._oversample(oversample), chosen(oversample_omega, "oversample_omega"), chosen(oversample_polar, "oversample_polar"),
             chosen(oversample_thick, "oversample_thick")))
         if not hasattr(sim, "_port_names"):

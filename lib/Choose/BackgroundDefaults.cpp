@@ -1,0 +1,61 @@
+#include "lib/Choose/DefaultsChooser.h"
+
+#include "lib/Experiment/Units.h"
+
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+// What nb.tabulated_factor can search.
+constexpr std::size_t mostEntries = 65536;
+
+// As nonBragg, where neither flag nor stock table says it.
+constexpr double usualThickness = 1e-4;  // m
+constexpr double usualDensity = 1e3;     // kg/m^3
+constexpr double usualMolarMass = 18e-3; // kg/mol
+
+void append(std::vector<double> &list, const std::vector<double> &values) {
+  list.insert(list.end(), values.begin(), values.end());
+}
+
+} // namespace
+
+void DefaultsChooser::chooseBackground() {
+  if (inputs.backgrounds.empty())
+    return;
+  note(&Semantics::backgroundTables);
+  if (semantics.backgroundTables == Rule::C)
+    return;
+  experiment.variant.background = true;
+  Background &background = experiment.background;
+  for (const BackgroundTable &table : inputs.backgrounds) {
+    if (table.stol.size() > mostEntries)
+      throw std::invalid_argument(table.flag + " " + table.name + ": has " +
+                                  std::to_string(table.stol.size()) +
+                                  " lines and may have 65536; leave out every other one");
+    background.first.push_back(double(background.stol.values.size()));
+    append(background.stol.values, table.stol);
+    append(background.factor.values, table.factor);
+    if (table.stol.size() == 1) { // an interval is needed
+      background.stol.values.push_back(table.stol.front() + 1 / units::angstrom);
+      background.factor.values.push_back(table.factor.front());
+    }
+    background.last.push_back(double(background.stol.values.size()) - 1);
+    const MaterialOptions &m = table.material;
+    const double thickness = m.thickness.value_or(usualThickness);
+    const double density = m.density.value_or(usualDensity);
+    const double molarMass = m.molarMass.value_or(usualMolarMass);
+    requireNotNegative(thickness, "-thickness", "m");
+    requireNotNegative(density, "-density", "kg/m^3");
+    requirePositive(molarMass, "-MW", "kg/mol");
+    background.thickness.push_back(thickness);
+    background.density.push_back(density);
+    background.molarMass.push_back(molarMass);
+  }
+  background.area = beamSize() * beamSize();
+  // What was not asked for in so many words was chosen for the crystal.
+  background.oversample = said(&O::backgroundOversample).value_or(said(&O::oversample).value_or(1));
+}
+
+} // namespace nanobragg

@@ -1,0 +1,261 @@
+#include "lib/Choose/DefaultsChooser.h"
+
+#include "lib/Experiment/NormalQuantiles.h"
+#include "lib/Experiment/FlagUnits.h"
+#include "lib/Choose/Steps.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace nanobragg {
+namespace {
+
+constexpr double sourceDistance = 10; // m, only printed
+
+DivergenceReport reported(const StepRange &s) { return {s.range, s.step, s.steps}; }
+
+} // namespace
+
+/// Where sources are listed, these numbers are printed only, as by the C program.
+StepRange DefaultsChooser::divergence(std::optional<double> Options::*range,
+                                      std::optional<double> Options::*step,
+                                      std::optional<std::int64_t> Options::*steps,
+                                      const char *flag) {
+  const auto get = [&](auto field) {
+    return inputs.sources.empty() ? said(field) : said.unread().*field;
+  };
+  const std::optional<double> width = get(range), distance = get(step);
+  const auto number = width || !distance ? get(steps) : std::nullopt;
+  return chosenSteps(
+      [&](Rule rule) { return chooseStepRange(width, distance, number, rule, flag); });
+}
+
+void DefaultsChooser::chooseNormalDivergence() {
+  if (said(&O::hdivRange) || said(&O::vdivRange))
+    throw std::invalid_argument("-divergence_sigma takes the place of a range of divergence; leave "
+                                "out -divergence, -hdivrange and -vdivrange");
+  constexpr std::int64_t usual = 5; // sources across
+  Beam &beam = experiment.beam;
+  experiment.variant.divergence = Divergence::Normal;
+  beam.hdivSigma = *said(&O::hdivSigma);
+  beam.vdivSigma = said(&O::vdivSigma).value_or(*said(&O::hdivSigma));
+  if (!isSampled())
+    return; // one source, which stands for all
+  if (beam.hdivSigma > 0)
+    report.hdiv.steps = said(&O::hdivSteps).value_or(usual);
+  if (beam.vdivSigma > 0)
+    report.vdiv.steps = said(&O::vdivSteps).value_or(usual);
+}
+
+void DefaultsChooser::chooseBeam() {
+  Beam &beam = experiment.beam;
+  if (said(&O::lambda) && said(&O::energy))
+    throw std::invalid_argument("-lambda and -energy both set the wavelength; give one");
+  beam.wavelength = given.wavelength.value_or(units::angstrom);
+  if (said(&O::lambda))
+    beam.wavelength = *said(&O::lambda);
+  if (said(&O::energy))
+    beam.wavelength =
+        units::wavelengthFromEnergy(flagUnit::electronvolts.fromSI(*said(&O::energy)));
+  const char *const source = said(&O::lambda)   ? "-lambda"
+                             : said(&O::energy) ? "-energy"
+                                                : "-img or -mask: WAVELENGTH";
+  requirePositive(beam.wavelength, source, "m");
+  report.wavelength = beam.wavelength;
+
+  const bool listed = !inputs.sources.empty();
+  const auto width = listed ? said.unread().dispersion : said(&O::dispersion);
+  // Dispersion has no step of its own, so that there is no ratio to round.
+  if (width.value_or(0) > 0)
+    report.dispersion = reported(chooseStepRange(
+        *width, {}, listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
+        semantics.exactRatios, "-dispersion"));
+  if (!listed && said(&O::hdivSigma)) {
+    chooseNormalDivergence();
+  } else {
+    report.hdiv = reported(divergence(&O::hdivRange, &O::hdivStep, &O::hdivSteps, "-hdivstep"));
+    report.vdiv = reported(divergence(&O::vdivRange, &O::vdivStep, &O::vdivSteps, "-vdivstep"));
+  }
+
+  Evaluation &polarization = experiment.variant.polarization;
+  polarization = Evaluation::Once;
+  if (said(&O::oversamplePolar))
+    polarization = Evaluation::Each;
+  else if (said(&O::noPolarization))
+    polarization = Evaluation::None;
+  if (polarization != Evaluation::None)
+    beam.kahnFactor = said(&O::polarization).value_or(0);
+  chooseFluence();
+
+  experiment.waterSize = said(&O::water);
+  if (experiment.waterSize > 0) {
+    experiment.variant.water = semantics.water == Rule::C ? Water::C : Water::Right;
+    note(&Semantics::water);
+  }
+}
+
+double DefaultsChooser::beamSize() const { return said(&O::beamSize).value_or(1e-4); }
+
+void DefaultsChooser::chooseFluence() {
+  double &fluence = experiment.beam.fluence;
+  if (said(&O::flux)) {
+    const double exposure = said(&O::exposure).value_or(1.0);
+    fluence = *said(&O::flux) * exposure / beamSize() / beamSize();
+    report.flux = fluence / exposure * beamSize() * beamSize();
+  } else {
+    fluence = said(&O::fluence).value_or(constants::defaultFluence);
+    const Options &o = said.unread(); // for what is printed
+    const double side = o.beamSize.value_or(1e-4);
+    report.flux = fluence / o.exposure.value_or(1.0) * side * side;
+  }
+  requireNotNegative(fluence, "-fluence", "photons/m^2");
+  if (fluence == 0)
+    warn("-fluence 0: the image will be black");
+}
+
+void DefaultsChooser::chooseSources() {
+  if (inputs.sources.empty())
+    generateSources();
+  else
+    listSources();
+}
+
+void DefaultsChooser::generateSources() {
+  Beam &beam = experiment.beam;
+  experiment.variant.sources = Sources::Generated;
+  const DivergenceReport &h = report.hdiv, &v = report.vdiv, &w = report.dispersion;
+  beam.hdivRange = h.range;
+  beam.vdivRange = v.range;
+  beam.dispersion = w.range;
+  beam.sourceWeight.clear();
+  if (double(h.steps) * double(v.steps) * double(w.steps) > 1e7)
+    throw std::invalid_argument("-hdivsteps, -vdivsteps and -dispsteps make more than 10000000 "
+                                "sources; reduce one of them");
+  auto at = [](const DivergenceReport &s, std::int64_t i) {
+    return s.step * double(i) - s.range / 2.0;
+  };
+  // Where the sources are in one direction on the unit scale, and in rad.
+  const bool normal = experiment.variant.divergence == Divergence::Normal;
+  auto deviations = [&](const DivergenceReport &s, double sigma) {
+    std::vector<std::array<double, 2>> all;
+    const std::vector<double> nodes = normalNodes(normal ? s.steps : 0);
+    for (std::int64_t i = 0; i < s.steps; ++i)
+      if (normal)
+        all.push_back({nodes[std::size_t(i)], sigma * nodes[std::size_t(i)]});
+      else
+        all.push_back({s.range > 0 ? at(s, i) / s.range : 0, at(s, i)});
+    return all;
+  };
+  for (std::int64_t i = 0; i < w.steps; ++i)
+    report.wavelengths.push_back(beam.wavelength * (1.0 + w.step * double(i) - w.range / 2.0));
+
+  // The squared radius in units of the range; even grids are measured from their inner points.
+  auto radius2 = [](double x, const DivergenceReport &s) {
+    return (x * x - s.step * s.step / 4.0 * double(1 - s.steps % 2)) / s.range / s.range;
+  };
+  const Vec3 vertical = unit(cross(beam.direction, beam.polarizationAxis));
+  report.divergenceSteps = 0;
+  for (const auto &[unitX, x] : deviations(h, beam.hdivSigma)) {
+    for (const auto &[unitY, y] : deviations(v, beam.vdivSigma)) {
+      if (h.range > 0 && v.range > 0 && said(&O::roundDivergence) &&
+          (radius2(x, h) + radius2(y, v)) * 4.0 > 1.1)
+        continue;
+      ++report.divergenceSteps;
+      report.divergenceDeviations.push_back({x, y});
+      Vec3 position =
+          rotatedAbout(beam.polarizationAxis, y, scaled(beam.direction, -sourceDistance));
+      position = rotatedAbout(vertical, x, position);
+      for (std::int64_t k = 0; k < w.steps; ++k) {
+        const double deviation = w.step * double(k) - w.range / 2.0;
+        beam.unitHdiv.push_back(unitX);
+        beam.unitVdiv.push_back(unitY);
+        beam.unitDispersion.push_back(w.range > 0 ? deviation / w.range : 0);
+        beam.sourceWeight.push_back(1);
+        report.sources.push_back({position, 0, report.wavelengths[std::size_t(k)]});
+        requirePositive(report.wavelengths[std::size_t(k)], "-dispersion: the wavelength", "m");
+      }
+    }
+  }
+  if (report.sources.empty())
+    throw std::invalid_argument(
+        "-divsteps: no source lies in the ellipse of -hdivrange and -vdivrange (1 rad when only "
+        "the number of steps is given); give the ranges, or -square_div");
+  for (SourceReport &source : report.sources)
+    source.intensity = 1.0 / double(report.sources.size());
+}
+
+void DefaultsChooser::listSources() {
+  Beam &beam = experiment.beam;
+  experiment.variant.sources = Sources::Listed;
+  beam.sourceWeight.clear();
+  double total = 0;
+  constexpr double farOff = 30; // degrees
+  bool farOffNamed = false;
+  for (const SourceRow &row : inputs.sources) {
+    const std::string line = "-sourcefile: source " + std::to_string(report.sources.size() + 1);
+    SourceReport source;
+    for (int i = 0; i < 3; ++i)
+      source.position[i] = row.position[i].value_or(-sourceDistance * beam.direction[i]);
+    source.intensity = row.weight.value_or(1.0);
+    source.wavelength = row.wavelength.value_or(beam.wavelength);
+    if (!(length(source.position) > 0) || !std::isfinite(length(source.position)))
+      throw std::invalid_argument(line + " is at the sample; give the direction it lies in");
+    requirePositive(source.wavelength, (line + ", wavelength").c_str(), "m");
+    requireNotNegative(source.intensity, (line + ", weight").c_str(), "");
+    // Nothing diverges so far; columns in another order do.
+    const double cosine = -dot(unit(source.position), beam.direction);
+    if (cosine < std::cos(units::radians(farOff)) && !farOffNamed) {
+      farOffNamed = true;
+      warn(line + " lies " +
+           text(std::round(units::degrees(std::acos(std::clamp(cosine, -1.0, 1.0))))) +
+           " degrees off the beam's direction; the columns are x y z weight wavelength, x y z from "
+           "the sample to the source");
+    }
+    total += source.intensity;
+    beam.sourceDirection.push_back(unit(source.position));
+    beam.sourceWavelength.push_back(source.wavelength);
+    beam.sourceWeight.push_back(source.intensity);
+    report.sources.push_back(source);
+  }
+  auto differs = [&](double weight) { return weight != beam.sourceWeight.front(); };
+  if (std::ranges::any_of(beam.sourceWeight, differs))
+    note(&Semantics::sourceWeights);
+  if (semantics.sourceWeights == Rule::C)
+    std::ranges::fill(beam.sourceWeight, 1.0);
+  else if (!(total > 0))
+    throw std::invalid_argument("-sourcefile: all weights are 0; give one source a weight");
+  chooseWavelengthScale();
+  noteFirstSource();
+}
+
+void DefaultsChooser::chooseWavelengthScale() {
+  Beam &beam = experiment.beam;
+  beam.wavelengthScale = said(&O::wavelengthScale).value_or(1);
+  beam.wavelengthOffset = said(&O::wavelengthOffset).value_or(0);
+  for (const double wavelength : beam.sourceWavelength)
+    requirePositive(beam.wavelengthOffset + beam.wavelengthScale * wavelength,
+                    "-lambda_offset, -lambda_scale: the wavelength of a source", "m");
+}
+
+/// The factor once per pixel is that of the first source, as in the C program: a choice that
+/// docs/semantics.md explains, and which a file in another order would make differently.
+void DefaultsChooser::noteFirstSource() {
+  const std::vector<Vec3> &directions = experiment.beam.sourceDirection;
+  if (experiment.variant.polarization != Evaluation::Once || semantics.isC())
+    return;
+  constexpr double relevant = 1e-6; // rad: the factor differs by as much at most
+  const auto apart = [&](const Vec3 &direction) {
+    return length(cross(direction, directions.front())) > relevant ||
+           dot(direction, directions.front()) < 0;
+  };
+  if (std::ranges::any_of(directions, apart))
+    complete.notes.push_back("the polarization of every pixel is that of the first of the " +
+                             std::to_string(directions.size()) +
+                             " sources of -sourcefile, so that another order of its lines makes "
+                             "another image; -oversample_polar takes each source's own");
+}
+
+} // namespace nanobragg

@@ -1,0 +1,16 @@
+// A whole file in memory.
+#ifndef NANOBRAGG_FILES_FILECONTENTS_H
+#define NANOBRAGG_FILES_FILECONTENTS_H
+
+#include <string>
+
+namespace nanobragg::io {
+
+/// All bytes of a file or pipe. Throws FileError, also for a device that is not empty.
+std::string readBytes(const std::string &path);
+
+/// As readBytes, inflating gzip (recognised by its first two bytes, not by the file's name).
+std::string readMaybeCompressed(const std::string &path);
+
+} // namespace nanobragg::io
+#endif

@@ -1,0 +1,64 @@
+#include "lib/Files/TextScanner.h"
+
+#include "lib/Quantities/Printable.h"
+#include <charconv>
+#include <cmath>
+
+namespace nanobragg::io {
+
+bool TextLines::next(std::string_view &line) {
+  if (rest.empty())
+    return false;
+  const std::size_t end = rest.find('\n');
+  line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  ++count;
+  line = line.substr(0, line.find('#'));
+  if (line.ends_with('\r'))
+    line.remove_suffix(1);
+  return true;
+}
+
+std::string_view nextWord(std::string_view &rest, std::string_view delimiters) {
+  const std::size_t begin = rest.find_first_not_of(delimiters);
+  if (begin == std::string_view::npos) {
+    rest = {};
+    return {};
+  }
+  const std::size_t end = rest.find_first_of(delimiters, begin);
+  const std::string_view word = rest.substr(begin, end - begin);
+  rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end);
+  return word;
+}
+
+const char *parseNumber(const char *begin, const char *end, double &value) {
+  if (begin != end && *begin == '+') {
+    ++begin;
+    if (begin != end && *begin == '-')
+      return nullptr;
+  }
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  return error == std::errc{} && std::isfinite(value) ? stop : nullptr;
+}
+
+std::optional<double> toNumber(std::string_view word) {
+  double value = 0;
+  const char *end = word.data() + word.size();
+  if (parseNumber(word.data(), end, value) != end || word.empty())
+    return std::nullopt;
+  return value;
+}
+
+std::string quoted(std::string_view word) {
+  constexpr std::size_t longest = 40;
+  return "'" + printable(word.substr(0, longest)) + (word.size() > longest ? "...'" : "'");
+}
+
+std::string shortNumber(double value) {
+  char buffer[32];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, 6).ptr;
+  return {buffer, end};
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,429 @@
+#include "lib/Formats/ExptFile.h"
+
+#include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Experiment/Words.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/JsonText.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace nanobragg::io {
+namespace {
+
+using nlohmann::json;
+
+constexpr double largest = 1e12; ///< beyond it no number of an experiment means anything
+
+/// A JSON object of the file and how to complain about it.
+class Model {
+public:
+  Model(const std::string &path, std::string where, const json &object)
+      : path(path), where(std::move(where)), object(object) {
+    if (!object.is_object())
+      refuse("is no JSON object");
+  }
+
+  [[noreturn]] void refuse(const std::string &what) const {
+    throw FileError(path, where + " " + what);
+  }
+
+  const json *find(const char *key) const {
+    const auto found = object.find(key);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  double number(const char *key, double otherwise) const {
+    const json *found = find(key);
+    return found ? numberOf(*found, key) : otherwise;
+  }
+
+  template <std::size_t N>
+  std::optional<std::array<double, N>> numbers(const char *key) const {
+    const json *found = find(key);
+    if (!found)
+      return std::nullopt;
+    if (!found->is_array() || found->size() != N)
+      refuse(std::string("has a \"") + key + "\" that is no list of " + std::to_string(N) +
+             " numbers");
+    std::array<double, N> values;
+    for (std::size_t i = 0; i < N; ++i)
+      values[i] = numberOf((*found)[i], key);
+    return values;
+  }
+
+  template <std::size_t N>
+  std::array<double, N> needed(const char *key) const {
+    const auto values = numbers<N>(key);
+    if (!values)
+      refuse(std::string("lacks \"") + key + "\"");
+    return *values;
+  }
+
+  Vec3 direction(const char *key, const std::optional<Vec3> &otherwise = {}) const {
+    const std::optional<Vec3> given = numbers<3>(key);
+    if (!given && !otherwise)
+      refuse(std::string("lacks \"") + key + "\"");
+    const Vec3 vector = given.value_or(otherwise.value_or(Vec3{}));
+    if (!(length(vector) > 0))
+      refuse(std::string("has a \"") + key + "\" of length 0");
+    return unit(vector);
+  }
+
+  std::string text(const char *key, const std::string &otherwise = "") const {
+    const json *found = find(key);
+    return found && found->is_string() ? found->get<std::string>() : otherwise;
+  }
+
+  double numberOf(const json &value, const char *key) const {
+    if (!value.is_number() || !(std::fabs(value.get<double>()) < largest))
+      refuse(std::string("has a \"") + key + "\" that is no number");
+    return value.get<double>();
+  }
+
+  const std::string &path;
+  std::string where;
+  const json &object;
+};
+
+/// Where a node of the hierarchy stands: columns fast, slow, normal, and the origin.
+struct Frame {
+  Vec3 fast{1, 0, 0}, slow{0, 1, 0}, normal{0, 0, 1}, origin{};
+
+  Vec3 turned(const Vec3 &v) const {
+    return sum(sum(scaled(fast, v[0]), scaled(slow, v[1])), scaled(normal, v[2]));
+  }
+  Frame at(const Vec3 &localFast, const Vec3 &localSlow, const Vec3 &localOrigin) const {
+    const Vec3 localNormal = cross(localFast, localSlow);
+    return {turned(localFast), turned(localSlow), turned(localNormal),
+            sum(turned(localOrigin), origin)};
+  }
+};
+
+Frame frameOf(const Model &model, const Frame &parent) {
+  const Vec3 fast = model.direction("fast_axis", Vec3{1, 0, 0});
+  const Vec3 slow = model.direction("slow_axis", Vec3{0, 1, 0});
+  if (std::fabs(dot(fast, slow)) > 1e-6)
+    model.refuse("has axes that are not perpendicular");
+  return parent.at(fast, slow, model.numbers<3>("origin").value_or(Vec3{}));
+}
+
+class DetectorReader {
+public:
+  DetectorReader(const std::string &path, const std::string &where, const json &object)
+      : model(path, where, object) {}
+
+  std::vector<DialsPanel> read() {
+    const json *list = model.find("panels");
+    if (!list || !list->is_array() || list->empty())
+      model.refuse("has no \"panels\"");
+    frames.assign(list->size(), std::nullopt);
+    if (const json *hierarchy = model.find("hierarchy"))
+      place(Model(model.path, model.where + ", hierarchy", *hierarchy), *list, Frame{}, 0);
+    std::vector<DialsPanel> panels;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Model panel = panelAt(*list, i);
+      panels.push_back(panelOf(panel, frames[i] ? *frames[i] : frameOf(panel, Frame{})));
+    }
+    return panels;
+  }
+
+private:
+  Model panelAt(const json &list, std::size_t i) const {
+    return Model(model.path, model.where + ", panel " + std::to_string(i), list[i]);
+  }
+
+  void place(const Model &node, const json &list, const Frame &parent, int depth) {
+    if (depth > 64)
+      node.refuse("is nested more than 64 times");
+    const Frame frame = frameOf(node, parent);
+    const json *children = node.find("children");
+    if (!children)
+      return;
+    if (!children->is_array())
+      node.refuse("has \"children\" that are no list");
+    for (const json &child : *children) {
+      if (!child.is_object())
+        node.refuse("has a child that is no JSON object");
+      const auto panel = child.find("panel");
+      if (panel == child.end()) {
+        place(Model(node.path, node.where, child), list, frame, depth + 1);
+        continue;
+      }
+      if (!panel->is_number_unsigned() || panel->get<std::size_t>() >= list.size())
+        node.refuse("names a panel that is not there");
+      const std::size_t index = panel->get<std::size_t>();
+      frames[index] = frameOf(panelAt(list, index), frame);
+    }
+  }
+
+  static DialsPanel panelOf(const Model &model, const Frame &frame) {
+    DialsPanel p;
+    p.name = model.text("name", p.name);
+    p.type = model.text("type", p.type);
+    p.material = model.text("material");
+    p.origin = frame.origin;
+    p.fast = frame.fast;
+    p.slow = frame.slow;
+    const auto pixels = model.needed<2>("image_size");
+    p.pixelSize = model.needed<2>("pixel_size");
+    for (int i = 0; i < 2; ++i) {
+      if (!(pixels[i] >= 1 && pixels[i] < 1e6))
+        model.refuse("has an \"image_size\" that is no number of pixels");
+      if (!(p.pixelSize[i] > 0))
+        model.refuse("has a \"pixel_size\" that is not above 0");
+      p.pixels[i] = std::int64_t(pixels[i]);
+    }
+    if (const auto range = model.numbers<2>("trusted_range"))
+      p.trustedRange = *range;
+    p.thickness = model.number("thickness", 0);
+    p.mu = model.number("mu", 0);
+    p.gain = model.number("gain", 1);
+    p.pedestal = model.number("pedestal", 0);
+    if (const json *mask = model.find("mask")) {
+      for (const json &rectangle : *mask) {
+        if (!rectangle.is_array() || rectangle.size() != 4)
+          model.refuse("has a \"mask\" whose rectangles are no lists of four numbers");
+        std::array<std::int64_t, 4> bounds;
+        for (std::size_t i = 0; i < 4; ++i)
+          bounds[i] = std::int64_t(std::clamp(model.numberOf(rectangle[i], "mask"), -1e6, 1e6));
+        p.masked.push_back(bounds);
+      }
+    }
+    if (const json *strategy = model.find("px_mm_strategy"))
+      p.parallax = strategy->is_object() &&
+                   strategy->value("type", std::string()).find("Parallax") != std::string::npos;
+    return p;
+  }
+
+  Model model;
+  std::vector<std::optional<Frame>> frames;
+};
+
+DialsBeam beamOf(const Model &model) {
+  DialsBeam beam;
+  beam.direction = model.direction("direction", beam.direction);
+  if (!model.find("wavelength"))
+    beam.wavelengthRange = model.numbers<2>("wavelength_range");
+  if (const auto &range = beam.wavelengthRange) {
+    if (!((*range)[0] > 0 && (*range)[1] > (*range)[0]))
+      model.refuse("has a \"wavelength_range\" that is not two ascending numbers above 0");
+    beam.wavelength = ((*range)[0] + (*range)[1]) / 2;
+  } else {
+    beam.wavelength = model.number("wavelength", 0);
+  }
+  if (!(beam.wavelength > 0))
+    model.refuse("has no \"wavelength\" above 0");
+  beam.polarizationNormal = model.direction("polarization_normal", beam.polarizationNormal);
+  beam.polarizationFraction = model.number("polarization_fraction", beam.polarizationFraction);
+  beam.flux = model.number("flux", 0);
+  beam.probe = model.text("probe", beam.probe);
+  return beam;
+}
+
+DialsGoniometer goniometerOf(const Model &model) {
+  DialsGoniometer g;
+  if (const json *axes = model.find("axes")) {
+    // S is what stands in front of the scan's axis, F what stands behind it.
+    const json *angles = model.find("angles");
+    if (!axes->is_array() || axes->empty() || !angles || !angles->is_array() ||
+        angles->size() != axes->size())
+      model.refuse("has \"axes\" and \"angles\" of different numbers");
+    const double scanAxis = model.number("scan_axis", 0);
+    if (!(scanAxis >= 0 && scanAxis < double(axes->size())))
+      model.refuse("has a \"scan_axis\" that is not among its axes");
+    const auto turn = [&](std::size_t i, Mat3 &product) {
+      const json wrapped{{"axis", (*axes)[i]}};
+      const Model axis(model.path, model.where, wrapped);
+      const Vec3 direction = axis.direction("axis");
+      const double angle = model.numberOf((*angles)[i], "angles") * M_PI / 180;
+      Mat3 next;
+      for (int column = 0; column < 3; ++column) {
+        const Vec3 v{product[column], product[3 + column], product[6 + column]};
+        const Vec3 r = rotatedAbout(direction, angle, v);
+        for (int row = 0; row < 3; ++row)
+          next[3 * row + column] = r[row];
+      }
+      product = next;
+    };
+    const std::size_t scan = std::size_t(scanAxis);
+    for (std::size_t i = 0; i < scan; ++i)
+      turn(i, g.fixed);
+    for (std::size_t i = scan + 1; i < axes->size(); ++i)
+      turn(i, g.setting);
+    const json scanDirection{{"axis", (*axes)[scan]}};
+    g.axis = Model(model.path, model.where, scanDirection).direction("axis");
+    return g;
+  }
+  g.axis = model.direction("rotation_axis", g.axis);
+  g.fixed = model.numbers<9>("fixed_rotation").value_or(g.fixed);
+  g.setting = model.numbers<9>("setting_rotation").value_or(g.setting);
+  return g;
+}
+
+DialsScan scanOf(const Model &model) {
+  DialsScan scan;
+  const auto range = model.needed<2>("image_range");
+  scan.first = std::int64_t(range[0]);
+  scan.last = std::int64_t(range[1]);
+  if (scan.last < scan.first || scan.images() > 10000000)
+    model.refuse("has an \"image_range\" that is none");
+  if (const auto oscillation = model.numbers<2>("oscillation")) {
+    scan.start = (*oscillation)[0];
+    scan.width = (*oscillation)[1];
+  } else if (const json *properties = model.find("properties")) {
+    // New lists say where each image starts.
+    const auto angles =
+        properties->is_object() ? properties->find("oscillation") : properties->end();
+    if (properties->is_object() && angles != properties->end() && angles->is_array() &&
+        !angles->empty()) {
+      scan.start = model.numberOf(angles->front(), "oscillation");
+      if (angles->size() > 1)
+        scan.width = model.numberOf((*angles)[1], "oscillation") - scan.start;
+    }
+  }
+  if (const json *times = model.find("exposure_time"))
+    if (times->is_array() && !times->empty() && times->front().is_number())
+      scan.exposure = times->front().get<double>();
+  return scan;
+}
+
+DialsCrystal crystalOf(const Model &model) {
+  DialsCrystal crystal;
+  crystal.real = {model.needed<3>("real_space_a"), model.needed<3>("real_space_b"),
+                  model.needed<3>("real_space_c")};
+  const double volume = dot(crystal.real[0], cross(crystal.real[1], crystal.real[2]));
+  if (!(std::fabs(volume) > 1e-6))
+    model.refuse("has cell vectors that lie in a plane");
+  crystal.hallSymbol = model.text("space_group_hall_symbol", crystal.hallSymbol);
+  crystal.mosaicity = model.number("mosaicity", 0);
+  if (const json *points = model.find("A_at_scan_points")) {
+    if (!points->is_array())
+      model.refuse("has \"A_at_scan_points\" that are no list");
+    for (const json &point : *points) {
+      const json wrapped{{"A_at_scan_points", point}};
+      crystal.atScanPoints.push_back(
+          Model(model.path, model.where, wrapped).needed<9>("A_at_scan_points"));
+    }
+  }
+  return crystal;
+}
+
+Averages averagesOf(const Model &model) {
+  Averages averages;
+  const std::span<const char *const> words = wordsOf<Averaging>;
+  const auto word = std::ranges::find(words, model.text("average"));
+  if (word == words.end())
+    model.refuse("has no \"average\" that is sampled, closed, draws or quadrature");
+  averages.how = Averaging(word - words.begin());
+  if (model.find("mosaic"))
+    averages.mosaicSpread = model.number("mosaic", 0);
+  averages.mosaicAbc = model.numbers<3>("mosaic_abc");
+  if (model.find("bandwidth_sigma"))
+    averages.bandwidthSigma = model.number("bandwidth_sigma", 0);
+  averages.divergenceSigma = model.numbers<2>("divergence_sigma");
+  const Vec3 abc = averages.mosaicAbc.value_or(Vec3{});
+  const auto divergence = averages.divergenceSigma.value_or(std::array{0.0, 0.0});
+  if (std::min({averages.mosaicSpread.value_or(0), abc[0], abc[1], abc[2],
+                averages.bandwidthSigma.value_or(0), divergence[0], divergence[1]}) < 0)
+    model.refuse("has a width below 0");
+  return averages;
+}
+
+class ListReader {
+public:
+  ListReader(const std::string &path, const json &list) : path(path), list(list) {}
+
+  std::vector<DialsExperiment> read(std::optional<std::size_t> one) const {
+    const auto entries = list.find("experiment");
+    if (entries == list.end() || !entries->is_array() || entries->empty())
+      throw FileError(path,
+                      "is no experiment list of DIALS: it has no \"experiment\"; give an .expt "
+                      "file");
+    if (one && *one >= entries->size())
+      throw FileError(path, "has " + std::to_string(entries->size()) +
+                                " experiments, counted from 0; there is none of number " +
+                                std::to_string(*one));
+    std::vector<DialsExperiment> all;
+    for (std::size_t i = one.value_or(0); i < (one ? *one + 1 : entries->size()); ++i)
+      all.push_back(experiment(i, (*entries)[i]));
+    return all;
+  }
+
+private:
+  /// The model that an experiment refers to, or null.
+  const json *referred(const Model &experiment, const char *key) const {
+    const json *reference = experiment.find(key);
+    if (!reference)
+      return nullptr;
+    if (reference->is_string())
+      experiment.refuse(std::string("names a file for its \"") + key +
+                        "\"; write the list anew with a newer DIALS, which keeps all in one file");
+    const auto models = list.find(key);
+    if (!reference->is_number_unsigned() || models == list.end() || !models->is_array() ||
+        reference->get<std::size_t>() >= models->size())
+      experiment.refuse(std::string("refers to a \"") + key + "\" that is not in the file");
+    return &(*models)[reference->get<std::size_t>()];
+  }
+
+  DialsExperiment experiment(std::size_t index, const json &entry) const {
+    const std::string where = "experiment " + std::to_string(index);
+    const Model model(path, where, entry);
+    DialsExperiment e;
+    const auto take = [&](const char *key, std::string &text, auto read) {
+      if (const json *found = referred(model, key)) {
+        read(Model(path, where + ", " + key, *found));
+        text = found->dump();
+        return true;
+      }
+      return false;
+    };
+    if (!take("beam", e.beamText, [&](const Model &m) { e.beam = beamOf(m); }))
+      model.refuse("has no \"beam\"");
+    if (!take("detector", e.detectorText,
+              [&](const Model &m) { e.panels = DetectorReader(path, m.where, m.object).read(); }))
+      model.refuse("has no \"detector\"");
+    take("goniometer", e.goniometerText, [&](const Model &m) { e.goniometer = goniometerOf(m); });
+    take("scan", e.scanText, [&](const Model &m) { e.scan = scanOf(m); });
+    take("crystal", e.crystalText, [&](const Model &m) { e.crystal = crystalOf(m); });
+    if (const json *ours = model.find("nanobragg"))
+      e.averages = averagesOf(Model(path, where + ", nanobragg", *ours));
+    if (const json *set = model.find("imageset"); set && set->is_number_unsigned()) {
+      e.imageSet = set->get<std::int64_t>();
+      if (const json *found = referred(model, "imageset"); found && found->is_object())
+        e.mask = Model(path, where, *found).text("mask");
+    }
+    if (e.crystal && !e.crystal->atScanPoints.empty() &&
+        (!e.scan || std::int64_t(e.crystal->atScanPoints.size()) != e.scan->images() + 1))
+      model.refuse("has a crystal whose \"A_at_scan_points\" are not one more than its images");
+    return e;
+  }
+
+  const std::string &path;
+  const json &list;
+};
+
+} // namespace
+
+std::array<Vec3, 3> reciprocalOf(const std::array<Vec3, 3> &v) {
+  const double volume = dot(v[0], cross(v[1], v[2]));
+  return {scaled(cross(v[1], v[2]), 1 / volume), scaled(cross(v[2], v[0]), 1 / volume),
+          scaled(cross(v[0], v[1]), 1 / volume)};
+}
+
+std::vector<DialsExperiment> readExpt(const std::string &path, std::optional<std::size_t> one) {
+  const json list =
+      parseJson(path, readMaybeCompressed(path), "give an experiment list of DIALS (.expt)");
+  if (!list.is_object())
+    throw FileError(path, "is no experiment list of DIALS; give an .expt file");
+  try {
+    return ListReader(path, list).read(one);
+  } catch (const json::exception &) {
+    throw FileError(path,
+                    "has a value of another kind than DIALS writes there; write the list anew");
+  }
+}
+
+} // namespace nanobragg::io

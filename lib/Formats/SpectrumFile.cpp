@@ -1,0 +1,59 @@
+#include "lib/Formats/SpectrumFile.h"
+
+#include "lib/Experiment/Units.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/FileError.h"
+#include "lib/Formats/NexusFile.h"
+#include "lib/Files/TextColumns.h"
+#include "lib/Files/TextScanner.h"
+
+namespace nanobragg::io {
+namespace {
+
+/// In A. Gamma rays and light are not diffracted by crystals.
+constexpr double shortest = 1e-3, longest = 1e3;
+
+bool isOfXRays(double wavelength) { return wavelength >= shortest && wavelength <= longest; }
+
+std::string notOfXRays(double wavelength) {
+  return "has the wavelength " + shortNumber(wavelength) + " A, and X-rays have 0.001 to 1000; " +
+         "numbers above 100 are energies in eV";
+}
+
+} // namespace
+
+std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
+  const std::string text = readMaybeCompressed(path);
+  if (isHdf5(text)) {
+    auto spectrum = readNexusSpectrum(path);
+    if (spectrum.empty())
+      throw FileError(path, "has no spectrum (incident_wavelength_1Dspectrum and its weights)");
+    for (const auto &[wavelength, weight] : spectrum)
+      if (!isOfXRays(wavelength))
+        throw FileError(path, notOfXRays(wavelength));
+    return spectrum;
+  }
+  constexpr double smallestEnergy = 100; // eV; wavelengths are smaller
+  std::vector<std::array<double, 2>> spectrum;
+  forEachRow(path, text, 3, [&](std::size_t line, const std::vector<double> &numbers) {
+    if (numbers.size() != 2)
+      throw FileError(path, line,
+                      "has " + std::to_string(numbers.size()) +
+                          " numbers; lines have wavelength (A) or energy (eV), and a weight");
+    auto [wavelength, weight] = std::array{numbers[0], numbers[1]};
+    if (weight < 0)
+      throw FileError(path, line,
+                      "has the weight " + shortNumber(weight) + "; weights are 0 or above");
+    if (wavelength > smallestEnergy)
+      wavelength = units::wavelengthFromEnergy(wavelength) * 1e10;
+    if (!isOfXRays(wavelength))
+      throw FileError(path, line, notOfXRays(wavelength));
+    if (weight > 0)
+      spectrum.push_back({wavelength, weight});
+  });
+  if (spectrum.empty())
+    throw FileError(path, "has no point with a weight above 0");
+  return spectrum;
+}
+
+} // namespace nanobragg::io

@@ -1,0 +1,57 @@
+// What the compiler is asked for.
+//
+// The runtime fills it in and the compiler library reads it: both are built together, and the
+// library says so before anything is asked of it (nanobragg/CompilerABI.h). An option of the
+// compiler is a field here and the place that reads it.
+#ifndef NANOBRAGG_PROGRAM_COMPILEREQUEST_H
+#define NANOBRAGG_PROGRAM_COMPILEREQUEST_H
+
+#include "lib/Program/Derivative.h"
+#include "lib/Program/FixedCount.h"
+#include "lib/Experiment/ProgramVariant.h"
+#include "lib/Target/KernelTarget.h"
+#include "nanobragg/Engine.h"
+#include "nanobragg/Precision.h"
+#include "nanobragg/SimulatorOptions.h"
+
+#include <string>
+#include <vector>
+
+namespace nanobragg {
+
+/// How a program is compiled.
+struct CompileOptions {
+  Precision precision = Precision::F64;
+  KernelTarget target{};
+  std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
+  Engine engine = Engine::Fused;
+  Derivative derivative{};         ///< taken of a variant's program
+  std::vector<FixedCount> fixed{}; ///< counts to compile in
+  OwnPasses passes{};
+  std::string symbol{}; ///< what an object defines; empty: nb_kernel_get_descriptor
+  /// A kernel file has a version for each of these too.
+  std::vector<KernelTarget> otherTargets{};
+
+  std::vector<KernelTarget> targets() const {
+    std::vector<KernelTarget> all{target};
+    all.insert(all.end(), otherTargets.begin(), otherTargets.end());
+    return all;
+  }
+  /// All of them, with commas between.
+  std::string targetText() const {
+    std::string text = target.toString();
+    for (const KernelTarget &other : otherTargets)
+      text += "," + other.toString();
+    return text;
+  }
+  bool derives() const { return derivative.mode != Derivative::Mode::Value; }
+};
+
+struct CompileRequest : CompileOptions {
+  ProgramVariant variant{};
+  std::string program{};     ///< an nb program as text, instead of the variant; or empty
+  std::string programName{}; ///< what messages call it: its file
+};
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,48 @@
+#include "lib/Program/KernelSpecification.h"
+
+#include "nanobragg/KernelABI.h"
+
+#include <sstream>
+#include <stdexcept>
+
+namespace nanobragg {
+
+constexpr std::string_view derivativeMark = "derivative=", fixedMark = NB_KERNEL_FIXED;
+
+static void append(std::string &text, const std::string &word) {
+  text += (text.empty() ? "" : " ") + word;
+}
+
+std::string KernelSpecification::toString() const {
+  std::string text = variant ? variant->toString() : "";
+  if (derivative.mode != Derivative::Mode::Value)
+    append(text, std::string(derivativeMark) + derivative.toString());
+  for (const FixedCount &count : fixed)
+    append(text, std::string(fixedMark) + count.toString());
+  return text;
+}
+
+KernelSpecification KernelSpecification::fromString(std::string_view text) {
+  KernelSpecification specification;
+  std::istringstream words{std::string(text)};
+  std::string variant;
+  for (std::string word; words >> word;) {
+    if (word.starts_with(derivativeMark))
+      specification.derivative = Derivative::fromString(word.substr(derivativeMark.size()));
+    else if (word.starts_with(fixedMark))
+      specification.fixed.push_back(FixedCount::fromString(word.substr(fixedMark.size())));
+    else
+      append(variant, word);
+  }
+  if (!variant.empty())
+    specification.variant = ProgramVariant::fromString(variant);
+  return specification;
+}
+
+void requireKernelAlone(const ProgramVariant &variant) {
+  if (variant.pointSpread != PointSpread::None)
+    throw std::invalid_argument("a kernel computes each pixel by itself and spreads no light: "
+                                "leave out -psf, or let nb-sim or a Simulator run the experiment");
+}
+
+} // namespace nanobragg

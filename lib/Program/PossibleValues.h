@@ -1,0 +1,19 @@
+// Which numbers a parameter can have.
+#ifndef NANOBRAGG_PROGRAM_POSSIBLEVALUES_H
+#define NANOBRAGG_PROGRAM_POSSIBLEVALUES_H
+
+#include <cstdint>
+#include <string>
+
+namespace nanobragg {
+
+/// Throws std::invalid_argument that names the parameter when one of its numbers can be that of no
+/// experiment, as Parameter::possible says it. Of a name that is no parameter's all finite numbers
+/// are possible.
+void checkPossible(const std::string &name, const double *numbers, std::int64_t count);
+
+/// Throws std::invalid_argument when no cell with these angles (rad) has a volume.
+void checkCellAngles(double alpha, double beta, double gamma);
+
+} // namespace nanobragg
+#endif

@@ -1,0 +1,26 @@
+#include "lib/Quantities/QuantityRows.h"
+
+namespace nanobragg {
+namespace {
+
+// flags, values, unit, what holds without it, meaning, range, fields, and what not every row has
+constexpr Quantity rows[] = {
+    {"-phi", "ANGLE", &flagUnit::degrees, "0", "start of the rotation", Range::any(), in<&O::phi>,
+     More{.python = "Goniometer.phi", .parameter = "phi0"}},
+    {"-osc", "RANGE", &flagUnit::degrees, "0", "range of the rotation", Range::notNegative(),
+     in<&O::osc>, More{.python = "Goniometer.osc", .parameter = "osc"}},
+    {"-phistep", "STEP", &flagUnit::degrees, "from -osc and -phisteps",
+     "distance of rotation steps; without -osc: two steps", Range::notNegative(), in<&O::phiStep>,
+     More{.python = "Goniometer.phi_step", .parameter = "osc"}},
+    {"-phisteps", "N", &flagUnit::steps, "2 with -osc, else 1",
+     "rotation steps, each at its start; 0 counts as 1", upTo(1e6), in<&O::phiSteps>,
+     More{.python = "Goniometer.phi_steps",
+          .parameter = "phi_steps",
+          .only = "with -osc or without -phistep, which alone makes two steps"}},
+};
+
+} // namespace
+
+std::span<const Quantity> goniometerQuantities() { return rows; }
+
+} // namespace nanobragg

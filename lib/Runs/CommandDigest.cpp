@@ -1,0 +1,57 @@
+#include "lib/Runs/CommandDigest.h"
+
+#include "lib/CommandLine/OutputConflicts.h"
+#include "lib/Files/FileContents.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string_view>
+
+namespace nanobragg {
+namespace {
+
+/// Flags that change no image.
+constexpr std::string_view neutral[] = {
+    "--resume",  "--frames",    "--threads",    "--shard",      "--deal",         "--quiet",
+    "-progress", "-noprogress", "--write-expt", "--write-refl", "--write-stream", "--write-mtz"};
+
+/// FNV-1a, 64 bits.
+class Hash {
+public:
+  void add(std::string_view text) {
+    for (const char c : text)
+      step(static_cast<unsigned char>(c));
+    step(256); // "ab" "c" is not "a" "bc"
+  }
+  std::uint64_t value() const { return state; }
+
+private:
+  void step(unsigned symbol) { state = (state ^ symbol) * 1099511628211u; }
+  std::uint64_t state = 14695981039346656037u;
+};
+
+} // namespace
+
+std::string digestOf(const CommandLine &line, const LoadedInputs &loaded) {
+  Hash hash;
+  hash.add(NB_VERSION);
+  for (const GivenFlag &flag : line.given) {
+    if (std::ranges::find(neutral, flag.name) != std::end(neutral))
+      continue;
+    hash.add(flag.name);
+    for (const std::string &value : flag.values)
+      hash.add(value);
+  }
+  for (const std::string &path : inputsRead(line))
+    hash.add(io::readBytes(path));
+  std::error_code ignored;
+  if (!loaded.dials.empty() && std::filesystem::is_regular_file(loaded.dials.front().mask, ignored))
+    hash.add(io::readBytes(loaded.dials.front().mask));
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", (unsigned long long)hash.value());
+  return digits;
+}
+
+} // namespace nanobragg

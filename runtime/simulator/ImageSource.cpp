@@ -1,0 +1,65 @@
+#include "runtime/simulator/ImageSource.h"
+
+#include "runtime/simulator/ProgramSource.h"
+#include "runtime/simulator/QuadratureSource.h"
+#include "runtime/simulator/ResponseSource.h"
+
+#include <stdexcept>
+
+namespace nanobragg {
+
+std::size_t ImageSource::pixels() const {
+  const ProgramSource &w = whole();
+  return w.listed.any() ? w.listed.places.size() : std::size_t(w.experiment.pixelCount());
+}
+
+std::span<const double> ImageSource::value(const RunOptions &run) {
+  lastValue.resize(pixels());
+  if (render(std::span(lastValue), run, {}).cancelled)
+    throw Cancelled();
+  return lastValue;
+}
+
+std::string ImageSource::trace(const PixelIndex &pixel, ImageType pixels) const {
+  return whole().trace(pixel, pixels);
+}
+
+EngineComparison ImageSource::compareEngines(const ComparisonOptions &options) {
+  return whole().compare(options);
+}
+
+std::unique_ptr<ImageSource> makeSource(const Experiment &experiment, const ListedPixels &listed,
+                                        const SimulatorOptions &options) {
+  const ProgramVariant &v = experiment.variant;
+  if (v.pointSpread != PointSpread::None)
+    return std::make_unique<ResponseSource>(experiment, listed, options);
+  if (v.averaging == Averaging::Quadrature && !v.lightGiven)
+    return std::make_unique<QuadratureSource>(experiment, listed, options);
+  return std::make_unique<ProgramSource>(experiment, listed, options);
+}
+
+std::unique_ptr<ImageSource> makeSource(Experiment experiment, const SimulatorOptions &options) {
+  ListedPixels listed;
+  if (!options.pixels.empty())
+    listed = listPixels(experiment, options.pixels);
+  return makeSource(experiment, listed, options);
+}
+
+std::span<const double> onHost(const ImageSource::Cotangent &cotangent) {
+  if (const auto *numbers = std::get_if<std::span<const double>>(&cotangent))
+    return *numbers;
+  throw std::invalid_argument("the host makes something of this image (a list of pixels, point "
+                              "spread, a quadrature), and with a cotangent on a GPU cannot; give "
+                              "it as an array of the host");
+}
+
+RunOptions withoutProgress(RunOptions run) {
+  run.progress = {};
+  return run;
+}
+
+std::vector<std::span<double>> spansOf(std::vector<std::vector<double>> &images) {
+  return {images.begin(), images.end()};
+}
+
+} // namespace nanobragg

@@ -1,0 +1,289 @@
+#include "runtime/simulator/ProgramSource.h"
+
+#include "lib/Program/ParameterElements.h"
+#include "lib/Noise/Photons.h"
+#include "nanobragg/DerivativeNames.h"
+#include "runtime/processor/Stopwatch.h"
+#include "runtime/simulator/Invariants.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nanobragg {
+namespace {
+
+using Mode = Derivative::Mode;
+
+template <typename T>
+void check(const Experiment &experiment, const BoundProgram &program, std::span<const T> image) {
+  const auto precision = precisionFromString(program.descriptor().precision);
+  checkImage(experiment, precision.value_or(Precision::F64), image);
+}
+
+/// The tangents of all parameters, zero where the direction says nothing. `number` is the
+/// direction's, from one, or 0 when there is one alone.
+std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Experiment &experiment,
+                                               const Derivative &derivative,
+                                               std::span<const Direction> direction,
+                                               unsigned number = 0) {
+  std::vector<std::vector<double>> tangents;
+  for (const std::string &name : derivative.parameters) {
+    std::vector<double> tangent(elementCount(experiment, *findParameter(name)));
+    for (const Direction &change : direction)
+      if (change.parameter == name)
+        tangent = change.values;
+    tangents.push_back(std::move(tangent));
+    program.bind(tangentName(name, number), tangents.back());
+  }
+  return tangents;
+}
+
+bool hasImage(const Derivative &derivative) {
+  return std::ranges::any_of(derivative.parameters, [](const std::string &name) {
+    return findParameter(name)->kind() == NB_PARAMETER_IMAGE;
+  });
+}
+
+} // namespace
+
+ProgramSource::ProgramSource(const Experiment &experiment, const ListedPixels &listed,
+                             const SimulatorOptions &options)
+    : experiment(experiment), listed(listed), options(options),
+      placement(options, options.once ? samplesOf(experiment) : 0) {}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+void ProgramSource::set(const Parameter &parameter, std::span<const double> values) {
+  if (parameter.kind() == NB_PARAMETER_HKL_GRID && !gridIsOwn) {
+    ownGrid(experiment);
+    gridIsOwn = true;
+    programs.clear(); // they are bound to the grid that others have too
+  }
+  for (std::size_t i = 0; i != values.size(); ++i)
+    element(experiment, parameter, i) = values[i];
+}
+
+void ProgramSource::setStructureFactors(const std::shared_ptr<const HklGrid> &grid) {
+  programs.clear(); // they are bound to the grid that was
+  experiment.crystal.grid = grid;
+  gridIsOwn = false;
+  // As nb-sim chooses where no flag says it.
+  StructureFactors &interpolation = experiment.variant.structureFactors;
+  if (interpolation == StructureFactors::Constant)
+    interpolation =
+        experiment.crystal.isThin() ? StructureFactors::Tricubic : StructureFactors::Nearest;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+KernelRequest ProgramSource::request(ImageType pixels, const Derivative &derivative) const {
+  return decide(experiment, options, derivative, pixels).request;
+}
+
+BoundProgram &ProgramSource::program(ImageType pixels, const Derivative &derivative) {
+  // The numbers of cells may have changed since, and with them the precision, what is left out and
+  // what is compiled in.
+  KernelRequest wanted = request(pixels, derivative);
+  std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
+                    toString(wanted.precision) + " " + wanted.variant.cull.toString();
+  for (const FixedCount &count : wanted.fixed)
+    key += " " + count.toString();
+  if (const auto found = programs.find(key); found != programs.end())
+    return found->second;
+  Program placed = placement.place(std::move(wanted));
+  return programs.try_emplace(key, std::move(placed), experiment).first->second;
+}
+
+BoundProgram ProgramSource::interpreted(ImageType pixels, const Instruments &look) const {
+  return BoundProgram(placement.interpret(request(pixels), look), experiment);
+}
+
+std::string ProgramSource::trace(const PixelIndex &pixel, ImageType pixels) const {
+  return interpreted(pixels).trace(pixel);
+}
+
+std::string ProgramSource::emit(const std::string &stage, ImageType pixels) const {
+  requireWholeProgram(experiment);
+  const KernelRequest decided = placement.decided(request(pixels));
+  return placement.provider().compiler(decided)->emit(decided, stage);
+}
+
+ProgramSource::Tolerance ProgramSource::toleranceOf(const ComparisonOptions &asked) const {
+  const Precision precision = request(ImageType::F64).precision;
+  const Tolerance usual = precision == Precision::F64     ? Tolerance{1e-9, 1e-12}
+                          : precision == Precision::Mixed ? Tolerance{1e-5, 1e-7}
+                                                          : Tolerance{1e-3, 1e-4};
+  return {asked.relative.value_or(usual.relative), asked.ofMaximum.value_or(usual.ofMaximum)};
+}
+
+EngineComparison ProgramSource::compare(const ComparisonOptions &asked) const {
+  const KernelRequest compared = request(ImageType::F64);
+  const Tolerance tolerance = toleranceOf(asked);
+  // Both engines take the program's arguments, whatever passes do.
+  KernelRequest plain = compared;
+  plain.passes = {};
+  BoundProgram arguments(placement.interpret(std::move(plain)), experiment);
+  nb_compare_options c = {};
+  c.rtol = tolerance.relative;
+  c.atol_of_max = tolerance.ofMaximum;
+  c.every_stage = asked.everyStage;
+  c.threads = options.threads;
+  return placement.provider().compiler(compared)->compareEngines(compared, arguments.arguments(),
+                                                                 c);
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+RunOptions ProgramSource::withThreads(RunOptions run) const {
+  if (run.threads == 0)
+    run.threads = options.threads;
+  return run;
+}
+
+RunResult ProgramSource::counted(RunResult run) {
+  if (!run.device.empty()) {
+    timing.device = run.device;
+    timing.launches += run.launches;
+    timing.uploadedBytes += run.uploadedBytes;
+    timing.deviceBytes = std::max(timing.deviceBytes, run.deviceBytes);
+  }
+  return run;
+}
+
+template <typename... Image>
+RunResult ProgramSource::runValue(BoundProgram &program, const RunOptions &run, Image... image) {
+  ++timing.values;
+  const TimeAdded watch(timing.value);
+  RunResult result = counted(program.run(image..., withThreads(run)));
+  if (!result.cancelled && checksImages()) {
+    if constexpr (sizeof...(Image) == 0)
+      check(experiment, program, program.output("image"));
+    else
+      check(experiment, program, std::span<const typename Image::value_type>(image)...);
+  }
+  return result;
+}
+
+template <typename T>
+RunResult ProgramSource::render(BoundProgram &program, const RunOptions &run, std::span<T> image) {
+  if (!listed.any())
+    return runValue(program, run, image);
+  std::vector<T> all(listed.imagePixels);
+  RunResult result = runValue(program, run, std::span<T>(all));
+  listed.gather(std::span<const T>(all), image);
+  return result;
+}
+
+RunResult ProgramSource::render(CallersImage image, const RunOptions &run,
+                                const Instruments &look) {
+  const auto type =
+      std::holds_alternative<std::span<float>>(image) ? ImageType::F32 : ImageType::F64;
+  return std::visit(
+      [&](auto pixels) {
+        if (!look.any())
+          return render(program(type), run, pixels);
+        BoundProgram seen = interpreted(type, look);
+        return render(seen, run, pixels);
+      },
+      image);
+}
+
+std::span<const double> ProgramSource::value(const RunOptions &run) {
+  if (listed.any())
+    return ImageSource::value(run);
+  BoundProgram &program = this->program(ImageType::F64);
+  if (runValue(program, run).cancelled)
+    throw Cancelled();
+  return program.output("image");
+}
+
+std::optional<DeviceMemory> ProgramSource::imageOnDevice(ImageType pixels, const RunOptions &run) {
+  if (listed.any())
+    return std::nullopt;
+  BoundProgram &program = this->program(pixels);
+  if (!program.isOnGpu())
+    return std::nullopt;
+  ++timing.values;
+  const TimeAdded watch(timing.value);
+  RunResult result = counted(program.runAndKeep(withThreads(run)));
+  if (result.cancelled)
+    throw Cancelled();
+  return std::move(result.image);
+}
+
+//===----------------------------------------------------------------------===//
+// Derivatives
+//===----------------------------------------------------------------------===//
+
+void ProgramSource::runDerivative(BoundProgram &program, const RunOptions &run) {
+  ++timing.derivatives;
+  const TimeAdded watch(timing.derivative);
+  if (counted(program.run(withThreads(run))).cancelled)
+    throw Cancelled();
+}
+
+std::span<const double> ProgramSource::fromCaller(std::span<const double> pixels) {
+  if (!listed.any())
+    return pixels;
+  scattered = listed.scatter(pixels);
+  return scattered;
+}
+
+std::vector<Gradient> ProgramSource::reverse(const Derivative &derivative,
+                                             const Cotangent &cotangent,
+                                             std::span<const Direction> direction,
+                                             const RunOptions &run) {
+  const auto *there = listed.any() ? nullptr : std::get_if<DeviceMemory>(&cotangent);
+  const std::span<const double> here =
+      there ? std::span(reinterpret_cast<const double *>(there->address), pixels())
+            : fromCaller(onHost(cotangent));
+  BoundProgram &program = this->program(ImageType::F64, derivative);
+  const std::string name = cotangentName("image");
+  program.bind(name, here); // of a GPU an address that nothing on the host follows
+  RunOptions how = run;
+  if (there)
+    how.onDevice[name] = *there;
+  const bool changes = derivative.mode == Mode::HVP;
+  how.images = changes || there || hasImage(derivative);
+  std::vector<std::vector<double>> tangents; // until the program has run
+  if (changes)
+    tangents = bindDirection(program, experiment, derivative, direction);
+  runDerivative(program, how);
+  std::vector<Gradient> gradients;
+  for (const std::string &parameter : derivative.parameters) {
+    const auto values = program.output(
+        derivativeName(changes ? DerivativeKind::HVP : DerivativeKind::Gradient, parameter));
+    gradients.push_back(
+        {parameter, findParameter(parameter)->unit, {values.begin(), values.end()}});
+  }
+  return gradients;
+}
+
+void ProgramSource::forward(const Derivative &derivative, Directions directions, Images images,
+                            const RunOptions &run) {
+  BoundProgram &program = this->program(ImageType::F64, derivative);
+  // One alone has no number.
+  const auto number = [&](std::size_t k) { return directions.size() == 1 ? 0 : unsigned(k) + 1; };
+  std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
+  for (std::size_t k = 0; k != directions.size(); ++k)
+    tangents.push_back(bindDirection(program, experiment, derivative, directions[k], number(k)));
+  runDerivative(program, run);
+  for (std::size_t k = 0; k != images.size(); ++k) {
+    const std::span<const double> image =
+        program.output(derivative.mode == Mode::JVP
+                           ? derivativeName(DerivativeKind::JVP, "image", number(k))
+                           : derivativeName(DerivativeKind::Derivative, derivative.parameters[k]));
+    if (listed.any())
+      listed.gather(image, images[k]);
+    else
+      std::ranges::copy(image, images[k].begin());
+  }
+}
+
+} // namespace nanobragg
