@@ -230,7 +230,7 @@ def kernel(flags: str | Iterable[object], pipeline: str = "", program: str | Res
     if isinstance(flags, Result) or (isinstance(flags, str) and "\n" in flags and "func.func" in flags):
         raise TypeError("kernel() begins with the flags of the experiment, whose numbers a program has not: "
                         "kernel(flags, program=text)")
-    asked = {"pipeline": pipeline, "plugins": plugins, "patterns": patterns}
+    asked: dict[str, Any] = {"pipeline": pipeline, "plugins": plugins, "patterns": patterns}
     if program is None:
         sim = Simulator.from_flags(flags, **asked, **how)
         _asked(sim.prepare)

@@ -386,7 +386,7 @@ class Simulator:
             pixel = (0, *pixel)
         if len(pixel) != 3:
             raise TypeError("trace needs panel, slow and fast")
-        values = {}
+        values: dict[str, Any] = {}
         for line in self._core.trace(*(operator.index(i) for i in pixel)).splitlines():
             words = line.split()
             if len(words) < 3 or words[0] != "TRACE":
@@ -580,7 +580,7 @@ def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
 
 def unpacked(name: str) -> bytes:
     """The bytes of a file; those that gzip or bzip2 made of them, by the file's name, are unpacked."""
-    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
+    opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
     try:
         with opened(name, "rb") as packed:
             return packed.read()

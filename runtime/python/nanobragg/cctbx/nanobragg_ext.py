@@ -1,7 +1,7 @@
 """The module simtbx_nanoBragg_ext."""
 
 from ..compat import simtbx
-from ..compat.simtbx import convention, pivot, shapetype, testuple
+from ..compat.simtbx import convention, pivot, shapetype, testuple  # noqa: F401
 from ._flex import Arrays
 
 

@@ -12,7 +12,6 @@ with flex arrays, by the name that simtbx imports.
 """
 
 import math
-import numbers
 import operator
 import pickle
 import warnings
@@ -85,7 +84,7 @@ def _whole(value):
 def _choice(kind, names):
     """A word of an enumeration, or the number of one."""
     def read(self):
-        return getattr(self, "_state").__dict__[names]
+        return self._state.__dict__[names]
 
     def write(self, value):
         if isinstance(value, str):
@@ -700,7 +699,7 @@ class nanoBragg(Stages, _Names):
     def _beam(self, weights, window=None):
         """Beam, detector and goniometer. window: of this part of the detector alone."""
         s = self._state
-        (xyz, weight, wavelength), (slow0, fast0, slow, fast) = s.sources, window or (0, 0, *self._shape())
+        (xyz, _, wavelength), (slow0, fast0, slow, fast) = s.sources, window or (0, 0, *self._shape())
         beam = nanobragg.Beam(wavelength=s.wavelength, fluence=s.fluence * float(numpy.sum(weights)),
                               sources=[(*place, w, wave) for place, w, wave in zip(xyz, weights, wavelength)],
                               **({"unpolarized": True} if s.nopolar else {"polarization": s.polarization}))

@@ -8,7 +8,7 @@ from .. import _core
 from .._errors import FileError
 from ._axes import Axis, frame
 from ._imgcif import Element
-from ._photographs import BEAM, Photograph, checked, measured, standing
+from ._photographs import Photograph, checked, measured, standing
 
 _MM = {"m": 1e3, "mm": 1.0, "um": 1e-3, "micron": 1e-3, "microns": 1e-3, "angstrom": 1e-7, "cm": 10.0}
 _TURN = numpy.diag([-1.0, 1.0, -1.0])  # from NXmx's frame, in which the beam is along z

@@ -81,7 +81,8 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     known = {result.index for result in results}
     left = [i for i in numbers if i not in known]
     if workers != 1:  # shots of most pixels first: a long one that begins last would keep the others waiting
-        left.sort(key=lambda i, cost=stills.counts(): -cost[i])
+        cost = stills.counts()
+        left.sort(key=lambda i: -cost[i])
     for result in dealt(shot, left, ranks) if ranks else _each(shot, left, workers):
         results.append(result)
         if finished:

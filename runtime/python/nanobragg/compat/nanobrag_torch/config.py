@@ -2,7 +2,7 @@
 
 import dataclasses
 from enum import Enum
-from typing import Any, Optional, Tuple
+from typing import Any
 
 import torch
 
@@ -55,9 +55,9 @@ class CrystalConfig:
     cell_alpha: Any = 90.0
     cell_beta: Any = 90.0
     cell_gamma: Any = 90.0
-    misset_deg: Tuple[Any, Any, Any] = (0.0, 0.0, 0.0)
+    misset_deg: tuple[Any, Any, Any] = (0.0, 0.0, 0.0)
     misset_random: bool = False
-    misset_seed: Optional[int] = None
+    misset_seed: int | None = None
     mosflm_a_star: Any = None  # 1/A, instead of a cell
     mosflm_b_star: Any = None
     mosflm_c_star: Any = None
@@ -67,8 +67,8 @@ class CrystalConfig:
     spindle_axis: Any = (0.0, 0.0, 1.0)
     mosaic_spread_deg: Any = 0.0
     mosaic_domains: int = 1
-    mosaic_seed: Optional[int] = None
-    N_cells: Tuple[Any, Any, Any] = (1, 1, 1)
+    mosaic_seed: int | None = None
+    N_cells: tuple[Any, Any, Any] = (1, 1, 1)
     default_F: float = 0.0
     shape: CrystalShape = CrystalShape.SQUARE
     fudge: float = 1.0
@@ -104,7 +104,7 @@ class DetectorConfig:
     detector_twotheta_deg: Any = 0.0
     twotheta_axis: Any = None
     detector_convention: DetectorConvention = DetectorConvention.MOSFLM
-    detector_pivot: Optional[DetectorPivot] = None
+    detector_pivot: DetectorPivot | None = None
     oversample: int = -1
     oversample_omega: bool = False
     oversample_polar: bool = False
@@ -119,10 +119,10 @@ class DetectorConfig:
     detector_abs_um: Any = None
     detector_thick_um: Any = 0.0
     detector_thicksteps: int = 1
-    roi_xmin: Optional[int] = None
-    roi_xmax: Optional[int] = None
-    roi_ymin: Optional[int] = None
-    roi_ymax: Optional[int] = None
+    roi_xmin: int | None = None
+    roi_xmax: int | None = None
+    roi_ymin: int | None = None
+    roi_ymax: int | None = None
     mask_array: Any = None
 
     def __post_init__(self):
@@ -218,7 +218,7 @@ class BeamConfig:
 class NoiseConfig:
     """Noise of an image."""
 
-    seed: Optional[int] = None
+    seed: int | None = None
     adc_offset: float = 40.0
     readout_noise: float = 3.0
     overload_value: float = 65535.0

@@ -177,7 +177,7 @@ class Simulator:
                            cell_beta=(c.cell_beta, _deg), cell_gamma=(c.cell_gamma, _deg))
         else:
             numbers["reciprocal_matrix"] = matrix, 1 / _A
-        for axis, n, misset in zip("abc", c.N_cells, c.misset_deg):
+        for axis, n in zip("abc", c.N_cells):
             numbers[f"ncells_{axis}"] = n, 1.0
         if not c.misset_random:
             for axis, misset in zip("xyz", c.misset_deg):

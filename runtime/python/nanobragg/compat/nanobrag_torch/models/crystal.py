@@ -67,7 +67,7 @@ class Crystal:
             if not 0 < angle < 180:
                 raise ValueError(f"Unit cell angle {name} must be in range (0, 180) degrees")
             if angle < 1e-6 or angle > 180 - 1e-6:
-                warnings.warn(f"Unit cell angle {name} is very close to 0 or 180 degrees")
+                warnings.warn(f"Unit cell angle {name} is very close to 0 or 180 degrees", stacklevel=2)
 
     def load_hkl(self, hkl_path, write_cache=True):
         """Reads lines h k l F; no cache file is written."""
