@@ -109,14 +109,16 @@ endfunction()
 
 # nb_label_tests([FULL tests...] [NIGHTLY tests...]): the last line of a folder of tests. The tests named
 # are labelled `full` and `nightly`, all others of the folder `quick`: those run together in less than
-# a minute.
+# a minute. NAME-1, NAME-2, ... are parts of NAME. Slow tests begin first.
 function(nb_label_tests)
   cmake_parse_arguments(ARG "" "" "FULL;NIGHTLY" ${ARGN})
   get_property(tests DIRECTORY PROPERTY TESTS)
   foreach(test IN LISTS tests)
-    if(test IN_LIST ARG_NIGHTLY)
+    string(REGEX REPLACE "-[0-9]+$" "" name ${test})
+    if(name IN_LIST ARG_NIGHTLY)
       set_property(TEST ${test} APPEND PROPERTY LABELS nightly)
-    elseif(test IN_LIST ARG_FULL)
+    elseif(name IN_LIST ARG_FULL)
+      set_property(TEST ${test} PROPERTY COST 100)
       set_property(TEST ${test} APPEND PROPERTY LABELS full)
     else()
       set_property(TEST ${test} APPEND PROPERTY LABELS quick)

@@ -1,8 +1,8 @@
 #include "lib/Choose/AverageDraws.h"
 
 #include "lib/Experiment/NormalQuantiles.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Experiment/Philox.h"
+#include "lib/Program/Parameters.h"
 
 #include <array>
 #include <bit>
@@ -25,7 +25,7 @@ struct Polynomial {
   unsigned degree, coefficients;
   std::array<std::uint32_t, 5> first;
 };
-/// Those of all dimensions but the first: S. Joe, F. Y. Kuo, SIAM J. Sci. Comput. 30, 2635 (2008).
+/// For all dimensions but the first: S. Joe, F. Y. Kuo, SIAM J. Sci. Comput. 30, 2635 (2008).
 constexpr Polynomial polynomials[] = {
     {1, 0, {1}},          {2, 1, {1, 3}},        {3, 1, {1, 3, 1}},        {3, 2, {1, 1, 1}},
     {4, 1, {1, 1, 3, 3}}, {4, 4, {1, 3, 5, 13}}, {5, 2, {1, 1, 5, 5, 17}}, {5, 4, {1, 1, 5, 5, 5}},

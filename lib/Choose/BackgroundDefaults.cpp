@@ -7,7 +7,7 @@
 namespace nanobragg {
 namespace {
 
-// What nb.tabulated_factor can search.
+// The largest table that nb.tabulated_factor can search.
 constexpr std::size_t mostEntries = 65536;
 
 // As nonBragg, where neither flag nor stock table says it.
@@ -54,7 +54,7 @@ void DefaultsChooser::chooseBackground() {
     background.molarMass.push_back(molarMass);
   }
   background.area = beamSize() * beamSize();
-  // What was not asked for in so many words was chosen for the crystal.
+  // Counts that were not asked for in so many words were chosen for the crystal.
   background.oversample = said(&O::backgroundOversample).value_or(said(&O::oversample).value_or(1));
 }
 

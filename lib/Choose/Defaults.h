@@ -4,10 +4,10 @@
 
 #include "lib/Experiment/Experiment.h"
 #include "lib/Experiment/Options.h"
-#include "lib/Quantities/Quantity.h"
 #include "lib/Experiment/Ran1.h"
 #include "lib/Experiment/Report.h"
 #include "lib/Experiment/Semantics.h"
+#include "lib/Quantities/Quantity.h"
 
 #include <string>
 #include <vector>
@@ -20,14 +20,14 @@ struct CompleteExperiment {
   std::vector<std::string> warnings; ///< one sentence each, without a "WARNING:"
   /// Names of the semantic switches that are set Right and would make this run differ with C.
   std::vector<std::string> notices;
-  std::vector<std::string> notes;       ///< what else is worth knowing; one sentence each
+  std::vector<std::string> notes;       ///< other things worth knowing; one sentence each
   std::vector<const Field *> neverRead; ///< fields of options by which nothing was chosen
   /// The generator after misset and mosaic draws, and the seed for the noise image: pass both on.
   Ran1 random;
   std::int64_t noiseSeed = 0; ///< negated, as the C program keeps and prints it
 };
 
-/// What a user is told who gives neither a cell nor structure factors.
+/// The error for a user who gives neither a cell nor structure factors.
 inline constexpr const char *noUnitCell =
     "no unit cell: give -mat FILE or -cell A B C ALPHA BETA GAMMA";
 inline constexpr const char *noStructureFactors =

@@ -60,7 +60,7 @@ void DefaultsChooser::chooseBeamCenter() {
   const Convention convention = report.convention;
   const bool custom = convention == Convention::Custom;
   const bool aboutSample = convention == Convention::Xds || convention == Convention::Dials;
-  // What the convention does not use is printed only.
+  // Values that the convention does not use are printed only.
   auto get = [&](auto field, bool used) { return used ? said(field) : said.unread().*field; };
   auto metres = [&](auto field, const std::optional<double> &header, bool used) {
     const auto value = get(field, used);
@@ -133,7 +133,7 @@ void DefaultsChooser::chooseDistance() {
     d.closeDistance = *closeDistance;
     d.distance = d.closeDistance / before;
     variant.distance = DistanceInput::CloseDistance;
-    // The kernel knows the cosine before the swing only; the distance says the same.
+    // The kernel has the cosine before the swing only; the distance says the same.
     if (semantics.twothetaRatio == Rule::Right && swung && report.pivot == Pivot::Beam &&
         after * before > 0) {
       d.distance = d.closeDistance / std::fabs(after);

@@ -1,5 +1,5 @@
-#include "lib/Experiment/CheckedSize.h"
 #include "lib/Choose/DefaultsChooser.h"
+#include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
@@ -112,7 +112,7 @@ void DefaultsChooser::chooseAnomalous() {
   values.reserve((2 + 2 * given.kinds.size()) * box.values.size());
   values.insert(values.end(), given.real.begin(), given.real.end());
   values.insert(values.end(), given.imaginary.begin(), given.imaginary.end());
-  // What no list has does not disperse.
+  // Reflections that no list has do not disperse.
   std::vector<std::size_t> unlisted;
   for (std::size_t node = 0; node < given.imaginary.size(); ++node)
     if (std::isnan(given.imaginary[node]))

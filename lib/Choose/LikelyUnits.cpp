@@ -18,7 +18,7 @@ constexpr OtherUnit ofMicrometres[] = {{"mm", 1e3}, {"m", 1e6}};
 constexpr OtherUnit ofAngstroms[] = {{"m", 1e10}, {"nm", 10}, {"pm", 0.01}};
 constexpr OtherUnit ofElectronVolts[] = {{"keV", 1e3}, {"MeV", 1e6}};
 
-/// What lengths and energies are given in by mistake; the first that gives a usual value is named.
+/// Units that lengths and energies are given in by mistake; the first with a usual value is named.
 std::span<const OtherUnit> othersOf(std::string_view unit) {
   if (unit == "mm")
     return ofMillimetres;
@@ -93,7 +93,7 @@ std::vector<std::string> doubtfulUnits(const Options &options, Caller caller) {
         sentences.push_back(slip);
       continue;
     }
-    // What is no length at all is refused elsewhere.
+    // Values that are no lengths at all are refused elsewhere.
     if (usual.highest > 0 && !given.empty() && given[0] > 0 &&
         (given[0] < usual.lowest || given[0] > usual.highest))
       sentences.push_back(sentence(*row, given[0]));

@@ -12,7 +12,7 @@
 namespace nanobragg {
 namespace {
 
-/// What is averaged, in the order of the variables of ScatteringVector.
+/// The averaged variables, in the order of the variables of ScatteringVector.
 enum Variable { RotationA, RotationB, RotationC, Wavelength, Hdiv, Vdiv, Fast, Slow, Phi, Count };
 using Point = std::array<double, Count>;
 
@@ -75,7 +75,7 @@ void addOuter(Square &to, const Vec3 &v, double weight) {
 Square inverse(const Square &m) {
   const Vec3 x = cross(m[1], m[2]), y = cross(m[2], m[0]), z = cross(m[0], m[1]);
   const double f = 1 / dot(m[0], x);
-  return {scaled(x, f), scaled(y, f), scaled(z, f)}; // of a symmetric matrix
+  return {scaled(x, f), scaled(y, f), scaled(z, f)}; // the matrix is symmetric
 }
 double form(const Vec3 &x, const Square &m, const Vec3 &y) {
   return x[0] * dot(m[0], y) + x[1] * dot(m[1], y) + x[2] * dot(m[2], y);
@@ -109,7 +109,7 @@ Vec3 at(const ScatteringVector &q, int i, double x, int j, double y) {
 Linear linear(const ScatteringVector &q, const Square &ofSpot) {
   Linear l{.covariance = ofSpot};
   for (int i = 0; i != Count; ++i)
-    if (q.width[std::size_t(i)] != 0) { // what is not spread moves nothing
+    if (q.width[std::size_t(i)] != 0) { // variables without spread move nothing
       Vec3 &slope = l.slope[std::size_t(i)];
       slope = scaled(difference(at(q, i, step, i, 0), at(q, i, -step, i, 0)), 1 / (2 * step));
       addOuter(l.covariance, slope, varianceOf(i));

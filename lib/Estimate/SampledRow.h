@@ -11,7 +11,7 @@ namespace nanobragg {
 /// first and the last stand at its ends. Normal: at the quantiles of a normal distribution.
 enum class Spacing { Cells, Ends, Normal };
 
-/// What is averaged over, in its own unit; nothing where the width is 0.
+/// A variable that is averaged over, in its own unit; nothing where the width is 0.
 struct Spread {
   double width = 0; ///< the range, or the standard deviation (Normal)
   Spacing spacing = Spacing::Cells;

@@ -60,7 +60,7 @@ double meanError(const std::vector<SpotSampling> &places, const SampleCounts &co
 struct Knob {
   std::int64_t SampleCounts::*count;
   const char *flag;
-  double cost; ///< that of twice as many
+  double cost; ///< the cost of twice as many
   std::int64_t most;
 };
 constexpr Knob knobs[] = {{&SampleCounts::oversample, "-oversample", 4, 100},
@@ -124,7 +124,7 @@ std::optional<std::string> coarseSampling(const Experiment &e, const Report &r) 
                         spreads[1].width > 0,
                         spreads[2].width > 0,
                         spreads[3].width > 0};
-  // What buys most for its cost, one after another.
+  // The counts that buy most for their cost, one after another.
   for (int round = 0; round < 24 && now > wanted; ++round) {
     double best = 0, then = now;
     SampleCounts next = counts;

@@ -66,7 +66,7 @@ void SpotSampling::chooseShifts(double wavelength) {
                        : ballMeanSquare * c.mosaicSpread * c.mosaicSpread / 3;
 }
 
-/// As many independent draws. Those of an ellipsoid are spread evenly, and their error falls with
+/// As many independent draws. Draws of an ellipsoid are spread evenly, and their error falls with
 /// their number.
 double SpotSampling::domains(const SampleCounts &counts) const {
   const double number = double(counts.domains);
@@ -104,7 +104,7 @@ double SpotSampling::squaredError(const SampleCounts &counts, const Spreads &spr
         perUnit[i],
         SampledRow(spread, std::max<std::int64_t>(1, std::lround(double(numbers[i]) * part))));
   }
-  const double reach = 0.45 / sigma; // what lies beyond has a weight below 3e-4
+  const double reach = 0.45 / sigma; // terms beyond have a weight below 3e-4
   if (std::isnan(reach * extent))    // numbers beyond all physics
     return std::numeric_limits<double>::quiet_NaN();
   const auto points = std::int64_t(std::clamp(std::ceil(4 * reach * extent), 16.0, 500.0));

@@ -9,7 +9,7 @@
 
 namespace nanobragg {
 
-/// Those of phi, both divergences (rad) and the relative wavelength.
+/// The spreads of phi, both divergences (rad) and the relative wavelength.
 using Spreads = std::array<Spread, 4>;
 
 /// The sum over a grid of sub-pixels differs from the integral by the Fourier components of the

@@ -25,14 +25,14 @@ struct CrystalShapeRow {
   const char *meaning; ///< in the help of the flag
   const char *name;    ///< on the console
   SpotProfile profile;
-  /// Of r2 = sum (delta N)^2 with the fudge factor in it, for the profile; 0: of a grating.
+  /// The factor of r2 = sum (delta N)^2, with the fudge factor in it, for the profile; 0: grating.
   double distanceFactor;
   /// Mean square along each axis of what the squared factor spreads over, in units of an index over
   /// the number of cells: by its curvature at the reflection, of a step as it is.
   double variance;
   bool hasRadiusOfC;  ///< the C program has another r2
-  bool hasMatrix;     ///< of widths
-  int mostMixedCells; ///< along an axis, up to which `mixed` keeps its bound; 0: it has none
+  bool hasMatrix;     ///< has a matrix of widths
+  int mostMixedCells; ///< cells along an axis, up to which `mixed` keeps its bound; 0: it has none
 };
 
 /// Without std::numbers, which C++17 lacks: lib/Gemmi includes this.

@@ -30,7 +30,7 @@ DetectorReport placePanel(const Detector &detector, const Vec3 &beam, const Dete
 std::vector<DetectorReport> placePanels(const Detector &detector, const Vec3 &beam,
                                         const DetectorReport &whole);
 
-/// What a pixel subtends, in steradian, at a squared distance (m^2) from the sample: its area (edge
+/// The solid angle of a pixel, in steradian, at a squared distance (m^2) from the sample: its area
 /// in m), seen at its obliquity, close distance (m) over distance.
 double solidAngleOfPixel(double squaredDistance, double closeDistance, double pixelSize);
 /// The same without area and obliquity, in 1/m^2.

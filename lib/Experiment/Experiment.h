@@ -153,7 +153,7 @@ struct Detector {
   double deadTime = 0;        ///< s, with variant.countingLoss
 };
 
-/// What scatters amorphously in the beam: docs/background.md. With variant.background.
+/// The material that scatters amorphously in the beam: docs/background.md. With variant.background.
 struct Background {
   // The tables of all materials, one behind another.
   NumberList stol;   ///< sin(theta)/lambda in 1/m, ascending in each table
@@ -172,7 +172,7 @@ struct Average {
   /// Gauss-Legendre quadrature over an interval of length 1 about 0.
   std::vector<double> nodes{0}, weights{1};
   double exponent = 8;     ///< the integrand is 0 where it has fallen by as much from its peak
-  double tolerance = 1e-3; ///< of a spot's peak, by which an average may be off
+  double tolerance = 1e-3; ///< part of a spot's peak by which an average may be off
   std::int64_t around = 1; ///< reflections on each side of the nearest that may light a pixel
   // One entry for each draw. Uniform between -1/2 and 1/2:
   std::vector<double> fast{0}, slow{0}, phi{0};

@@ -1,7 +1,7 @@
 // An experiment with open fields.
 //
 // Plain data in SI units (m, rad, s, kg), in which "unset" is apart from any value:
-// chooseDefaults() makes an Experiment of it. What comes from memory or from files is in Inputs.
+// chooseDefaults() makes an Experiment of it. Data from memory or from files are in Inputs.
 #ifndef NANOBRAGG_EXPERIMENT_OPTIONS_H
 #define NANOBRAGG_EXPERIMENT_OPTIONS_H
 
@@ -127,7 +127,7 @@ struct Options {
   ImageType imageType = ImageType::F32;
 };
 
-/// What the header of an image says: mm, A, degrees, pixels.
+/// The numbers in the header of an image: mm, A, degrees, pixels.
 struct HeaderValues {
   std::int64_t fastPixels = 0, slowPixels = 0;
   std::optional<double> pixelSize, distance, closeDistance, wavelength;

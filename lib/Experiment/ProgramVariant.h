@@ -1,6 +1,6 @@
 // The choices of an experiment that decide which program it needs.
 //
-// What decides the *text* of the program, as opposed to the numbers that it is run with. Two
+// The choices that decide the *text* of the program, as opposed to the numbers it runs with. Two
 // experiments with equal ProgramVariant share one compiled kernel.
 #ifndef NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 #define NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
@@ -44,7 +44,7 @@ enum class Water { None, Right, C };
 /// CrystalBall: as a sampled Ball, about axes of the crystal. None: one block; not where averages
 /// are sampled.
 enum class Mosaicity { Ball, Ellipsoid, CrystalBall, None };
-/// What becomes of the averages over pixels, rotation steps, mosaic blocks and spectra. Sampled:
+/// The way to average over pixels, rotation steps, mosaic blocks and spectra. Sampled:
 /// the samples that flags ask for, as the C program draws them. Closed: normal distributions,
 /// averaged in closed form. Drawn: the same distributions, by many draws, which closed forms are
 /// held against. Quadrature: by as many draws as each pixel asks for, which the runtime decides.

@@ -1,6 +1,6 @@
 // The numbers of an experiment that a user is told.
 //
-// What the console output and the image headers print beyond the experiment itself. Lengths in m
+// The numbers in console output and image headers beyond the experiment itself. Lengths in m
 // and angles in rad unless said otherwise; the cell in A.
 #ifndef NANOBRAGG_EXPERIMENT_REPORT_H
 #define NANOBRAGG_EXPERIMENT_REPORT_H

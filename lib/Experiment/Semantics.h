@@ -52,8 +52,8 @@ struct Semantics {
 struct SemanticSwitch {
   const char *name;
   Rule Semantics::*rule;
-  const char *cProgram; ///< what the C program does
-  const char *right;    ///< what is right
+  const char *cProgram; ///< the C program's way
+  const char *right;    ///< the right way
   const char *flags;    ///< the flags that it concerns
 };
 

@@ -19,7 +19,7 @@ inline double degrees(double radians) { return radians * (180.0 * std::numbers::
 inline double fromMillimetres(double mm) { return mm / 1000.0; }
 inline double fromMilliradians(double mrad) { return mrad / 1000.0; }
 inline double fromMicrometres(double um) { return um * 1e-6; }
-inline double dividedMicrometres(double um) { return um / 1e6; } // of -water
+inline double dividedMicrometres(double um) { return um / 1e6; } // for -water
 inline double fromAngstrom(double a) { return a * angstrom; }
 inline double fromSquareAngstrom(double a2) { return a2 * squareAngstrom; }
 inline double fromPerCubicAngstrom(double n) { return n / (angstrom * squareAngstrom); }

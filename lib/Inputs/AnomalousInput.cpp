@@ -3,12 +3,12 @@
 #include "lib/Choose/Defaults.h"
 #include "lib/Experiment/FactorsByEnergy.h"
 #include "lib/Experiment/FlagUnits.h"
-#include "lib/Quantities/UsageError.h"
-#include "lib/Formats/AnomalousFiles.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
-#include "lib/Formats/GridSize.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Formats/AnomalousFiles.h"
+#include "lib/Formats/GridSize.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <cctype>
@@ -135,7 +135,7 @@ std::vector<double> energiesOfSources(const ExperimentRequest &request,
       return true;
     });
   std::ranges::sort(energies);
-  // Those of very many shots are on one tangent.
+  // Energies of very many shots are on one tangent.
   const double apart = (energies.back() - energies.front()) / 16384;
   const auto same = [&](double a, double b) { return b - a < std::max(1e-9 * b, apart); };
   energies.erase(std::unique(energies.begin(), energies.end(), same), energies.end());
@@ -169,7 +169,7 @@ struct Tangents {
   std::vector<double> nodes, asked;
 };
 
-/// What is known of the elements that the atoms are labelled by. A run of one energy says which
+/// The dispersion of the elements that the atoms are labelled by. A run of one energy says which
 /// values it has.
 io::DispersionTable tableOfElements(const std::vector<io::LabelledAtom> &atoms,
                                     const std::vector<double> &sources, std::string &remark) {

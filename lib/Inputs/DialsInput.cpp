@@ -1,14 +1,14 @@
 #include "lib/Inputs/DialsInput.h"
 
-#include "lib/Quantities/CallersWords.h"
 #include "lib/Experiment/LabPanels.h"
-#include "lib/Quantities/QuantityRows.h"
-#include "lib/Quantities/UsageError.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Files/FileError.h"
 #include "lib/Formats/CrystfelGeometry.h"
 #include "lib/Formats/ExptFile.h"
-#include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsPixels.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,7 +78,7 @@ void takeRange(const std::array<double, 2> &range, const std::string &path,
     return;
   Options &o = loaded.options;
   const double width = range[1] - range[0], middle = (range[0] + range[1]) / 2;
-  constexpr double fine = 1e-3, most = 1000; // of the wavelength; wavelengths
+  constexpr double fine = 1e-3, most = 1000; // part of the wavelength; wavelengths
   o.dispersion = width / middle;
   if (!o.dispersionSteps)
     o.dispersionSteps =
@@ -111,7 +111,7 @@ void takeBeam(const io::DialsBeam &beam, const std::string &path, const Experime
     o.polarization = 2 * beam.polarizationFraction - 1;
 }
 
-/// What is averaged. The widths of a file are none of samples.
+/// Takes the averages of a file. Its widths are none of samples.
 void takeAverages(const io::Averages &averages, const std::string &path,
                   const ExperimentRequest &request, LoadedInputs &loaded) {
   Options &o = loaded.options;

@@ -7,7 +7,7 @@
 namespace nanobragg {
 
 /// Reads --expt: fills loaded.options where no flag has set them, the matrix, mask and gain map,
-/// and `loaded.dials`. What a flag and the file both say is decided by the flag; a remark tells so.
+/// and `loaded.dials`. Where a flag and the file both have a value, the flag's counts, and a remark
 /// Throws UsageError, io::FileError.
 void loadExpt(const ExperimentRequest &request, LoadedInputs &loaded);
 

@@ -1,4 +1,4 @@
-// What panels of DIALS say of single pixels.
+// Single pixels of panels of DIALS.
 #ifndef NANOBRAGG_INPUTS_DIALSPIXELS_H
 #define NANOBRAGG_INPUTS_DIALSPIXELS_H
 

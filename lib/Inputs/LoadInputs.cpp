@@ -1,36 +1,36 @@
 #include "lib/Inputs/LoadInputs.h"
 
-#include "lib/Estimate/AverageError.h"
-#include "lib/Quantities/CallersWords.h"
 #include "lib/Choose/Defaults.h"
-#include "lib/Quantities/QuantityRows.h"
-#include "lib/Estimate/SamplingError.h"
 #include "lib/Choose/StockMaterials.h"
-#include "lib/Quantities/UsageError.h"
-#include "lib/Formats/DumpFile.h"
+#include "lib/Estimate/AverageError.h"
+#include "lib/Estimate/SamplingError.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/DumpFile.h"
 #include "lib/Formats/HklFile.h"
-#include "lib/Images/ImageFile.h"
 #include "lib/Formats/MatrixFile.h"
-#include "lib/Images/PixelListFile.h"
-#include "lib/Images/SmvFile.h"
 #include "lib/Formats/SourceFile.h"
 #include "lib/Formats/SpectrumFile.h"
 #include "lib/Formats/StolFile.h"
+#include "lib/Images/ImageFile.h"
+#include "lib/Images/PixelListFile.h"
+#include "lib/Images/SmvFile.h"
 #include "lib/Inputs/AnomalousInput.h"
 #include "lib/Inputs/DialsInput.h"
 #include "lib/Inputs/FactorsByEnergyInput.h"
 #include "lib/Inputs/ImageHeader.h"
 #include "lib/Inputs/PanelFile.h"
 #include "lib/Inputs/StructureFactorInput.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Quantities/QuantityRows.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <filesystem>
 
 namespace nanobragg {
 namespace {
 
-/// What the C program reads when no -hkl is given, whichever run left it behind.
+/// The file that the C program reads when no -hkl is given, whichever run left it behind.
 constexpr const char *cDumpFile = "Fdump.bin";
 
 /// Where nothing else says it, the cell of the first still is that of the run.
@@ -176,7 +176,7 @@ HeaderValues takeHeader(const io::SmvFile &file, HeaderOf of, const ExperimentRe
   return header.values;
 }
 
-/// What a file says has the ranges of flags. `before`: without it.
+/// Values of a file have the ranges of flags. `before`: without it.
 void refuseOutOfRange(const std::string &path, const Options &before, const Options &options) {
   try {
     checkQuantities(options, before);
@@ -185,7 +185,7 @@ void refuseOutOfRange(const std::string &path, const Options &before, const Opti
   }
 }
 
-/// What is wrong with what a file says, with the file's name. `problem` begins with the flag that
+/// A problem with values of a file, with the file's name. `problem` begins with the flag that
 /// says the same.
 std::string withFile(const InputFiles &files, std::string problem) {
   const struct {

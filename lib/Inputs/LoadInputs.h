@@ -15,7 +15,7 @@
 
 namespace nanobragg {
 
-/// What is known of an experiment before a file is read.
+/// The request for an experiment before a file is read.
 struct ExperimentRequest {
   Options options;
   Inputs inputs; ///< from memory; they take the place of files
@@ -28,7 +28,7 @@ struct ExperimentRequest {
   /// Calls back with the options of each still of a table, until that returns false. Empty: there
   /// is one image, or the images differ in nothing that inputs depend on.
   std::function<void(const Options &, const std::function<bool(const Options &)> &)> eachStill;
-  // What is told where neither options nor files nor stills have them.
+  // The errors where neither options nor files nor stills have them.
   std::string noCell = noUnitCell, noFactors = noStructureFactors;
   bool manyImages = false;       ///< a scan is rendered as a whole
   bool rotationOfFrames = false; ///< each frame's rotation is given apart from the options
@@ -36,14 +36,14 @@ struct ExperimentRequest {
 
 struct LoadedInputs {
   Inputs inputs;
-  Options options;             ///< those of the request, and what files say where it says nothing
+  Options options;             ///< options of the request, and of files where it has none
   std::size_t reflections = 0; ///< lines of the -hkl file, or nodes of the dump
   std::vector<std::string> warnings;
   /// From --expt: the experiment, and those that share its images. Empty without.
   std::vector<io::DialsExperiment> dials;
   bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
   std::string hallSymbol;           ///< the structure factors' space group; empty: unknown
-  std::vector<std::string> remarks; ///< what was taken from files; one sentence each
+  std::vector<std::string> remarks; ///< values that were taken from files; one sentence each
   std::vector<std::string>
       notices; ///< semantic switches that matter here, as CompleteExperiment::notices
 };

@@ -16,7 +16,7 @@ enum class NoiseGenerator { Philox, Serial };
 /// In which order a detector's parts act; see docs/detector-response.md.
 enum class DetectorOrder { Detector, Noisify, Simtbx };
 
-/// What happens to expected photons on their way to counts. All zero: Poisson's law alone.
+/// The steps from expected photons to counts. All zero: Poisson's law alone.
 struct NoiseModel {
   NoiseGenerator generator = NoiseGenerator::Philox;
   DetectorOrder order = DetectorOrder::Detector;

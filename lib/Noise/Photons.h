@@ -1,4 +1,4 @@
-// What a detector with point spread is lit by.
+// The light on a detector with point spread.
 #ifndef NANOBRAGG_NOISE_PHOTONS_H
 #define NANOBRAGG_NOISE_PHOTONS_H
 
@@ -14,7 +14,7 @@ bool hasSmallPanels(const Detector &detector);
 void requireWholeProgram(const Experiment &experiment);
 
 /// The experiment whose image is the photons that the given one spreads: without its response, in a
-/// region with all light that reaches the other's, and on all pixels that exist. Of a list of
+/// region with all light that reaches the other's, and on all pixels that exist. For a list of
 /// pixels it has the whole detector.
 Experiment photonsOf(Experiment experiment);
 

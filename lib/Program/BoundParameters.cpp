@@ -16,7 +16,7 @@ namespace {
 struct ProvidedParameter {
   const Parameter *row;
   std::size_t argument;
-  // What a kernel wants otherwise than the experiment has it.
+  // Values in another form than the experiment's.
   std::int64_t index = 0;
   nb_hkl_grid grid{};
   std::vector<double> gapless{};

@@ -1,4 +1,4 @@
-// What the compiler is asked for.
+// The request to the compiler.
 //
 // The runtime fills it in and the compiler library reads it: both are built together, and the
 // library says so before anything is asked of it (nanobragg/CompilerABI.h). An option of the
@@ -6,9 +6,9 @@
 #ifndef NANOBRAGG_PROGRAM_COMPILEREQUEST_H
 #define NANOBRAGG_PROGRAM_COMPILEREQUEST_H
 
+#include "lib/Experiment/ProgramVariant.h"
 #include "lib/Program/Derivative.h"
 #include "lib/Program/FixedCount.h"
-#include "lib/Experiment/ProgramVariant.h"
 #include "lib/Target/KernelTarget.h"
 #include "nanobragg/Engine.h"
 #include "nanobragg/Precision.h"
@@ -28,7 +28,7 @@ struct CompileOptions {
   Derivative derivative{};         ///< taken of a variant's program
   std::vector<FixedCount> fixed{}; ///< counts to compile in
   OwnPasses passes{};
-  std::string symbol{}; ///< what an object defines; empty: nb_kernel_get_descriptor
+  std::string symbol{}; ///< symbol that an object defines; empty: nb_kernel_get_descriptor
   /// A kernel file has a version for each of these too.
   std::vector<KernelTarget> otherTargets{};
 
@@ -50,7 +50,7 @@ struct CompileOptions {
 struct CompileRequest : CompileOptions {
   ProgramVariant variant{};
   std::string program{};     ///< an nb program as text, instead of the variant; or empty
-  std::string programName{}; ///< what messages call it: its file
+  std::string programName{}; ///< its name in messages: its file
 };
 
 } // namespace nanobragg

@@ -1,10 +1,10 @@
-// What a kernel says that it was compiled for, as text.
+// The specification that a kernel was compiled for, as text.
 #ifndef NANOBRAGG_PROGRAM_KERNELSPECIFICATION_H
 #define NANOBRAGG_PROGRAM_KERNELSPECIFICATION_H
 
+#include "lib/Experiment/ProgramVariant.h"
 #include "lib/Program/Derivative.h"
 #include "lib/Program/FixedCount.h"
-#include "lib/Experiment/ProgramVariant.h"
 
 #include <optional>
 #include <string>

@@ -31,7 +31,7 @@ public:
 };
 
 /// The parameters that `text`, names of parameters and groups with commas between, stands for, in
-/// the order of the table and each once. Of a group those count that programs of this variant take.
+/// the order of the table and each once. In a group those count that programs of this variant take.
 /// Throws UnknownParameter, or std::invalid_argument for a name that is discrete or not used here.
 std::vector<std::string> resolveParameters(std::string_view text, const ProgramVariant &variant);
 

@@ -11,8 +11,8 @@
 #ifndef NANOBRAGG_PROGRAM_PARAMETERS_H
 #define NANOBRAGG_PROGRAM_PARAMETERS_H
 
-#include "lib/Program/DeadConditions.h"
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/DeadConditions.h"
 #include "nanobragg/KernelABI.h"
 
 #include <array>
@@ -34,7 +34,7 @@ struct Numbers {
   T &operator[](std::size_t i) const { return data[i / width * stride + i % width]; }
 };
 
-/// Where the value of a parameter lives in an experiment. Of the functions those are null that have
+/// Where the value of a parameter lives in an experiment. Those functions are null that have
 /// nothing to say of its kind.
 struct ParameterPlace {
   nb_parameter_kind kind;
@@ -62,7 +62,7 @@ enum class Possible {
   Direction  ///< a vector that is not zero
 };
 
-/// What a parameter is for a program that is not told.
+/// The value of a parameter for a program that is not told.
 struct NeutralValue {
   enum class Rule {
     MustBeSet,

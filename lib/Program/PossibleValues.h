@@ -8,7 +8,7 @@
 namespace nanobragg {
 
 /// Throws std::invalid_argument that names the parameter when one of its numbers can be that of no
-/// experiment, as Parameter::possible says it. Of a name that is no parameter's all finite numbers
+/// experiment, as Parameter::possible says it. For a name that is no parameter's all finite numbers
 /// are possible.
 void checkPossible(const std::string &name, const double *numbers, std::int64_t count);
 

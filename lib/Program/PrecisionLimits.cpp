@@ -24,7 +24,7 @@ double shortestWavelength(const Experiment &experiment) {
   return shortest;
 }
 
-/// That of back scattering along the longest edge.
+/// The index at back scattering along the longest edge.
 double largestIndex(const Experiment &experiment) {
   const auto edges = edgesAndVolume(experiment).first;
   return 2 * *std::ranges::max_element(edges) / shortestWavelength(experiment);

@@ -1,4 +1,4 @@
-// What a precision can hold.
+// The limits of a precision.
 #ifndef NANOBRAGG_PROGRAM_PRECISIONLIMITS_H
 #define NANOBRAGG_PROGRAM_PRECISIONLIMITS_H
 

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_PROGRAM_SPECIALIZE_H
 #define NANOBRAGG_PROGRAM_SPECIALIZE_H
 
-#include "lib/Program/Derivative.h"
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/Derivative.h"
 #include "lib/Program/FixedCount.h"
 #include "nanobragg/Precision.h"
 
@@ -20,7 +20,7 @@ inline constexpr double fewestSpecializedSamples = 1e7;
 std::vector<FixedCount> usualCounts(const Experiment &experiment);
 
 /// Counts to compile into the kernel of an image that takes long: the usual ones, the counts of
-/// sums of one term, and the numbers of cells of a square crystal. What follows from these by
+/// sums of one term, and the numbers of cells of a square crystal. Their effects by
 /// rounding stays below 1e-12 of the brightest pixel, so larger numbers of cells, and all in single
 /// precision, are left out. So are those that `derivative` is taken by.
 std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precision precision,

@@ -1,4 +1,4 @@
-// What the user may have meant.
+// The word that the user may have meant.
 #ifndef NANOBRAGG_QUANTITIES_CLOSESTWORD_H
 #define NANOBRAGG_QUANTITIES_CLOSESTWORD_H
 

@@ -15,7 +15,7 @@ std::string wrongCell(std::span<const double> cell) {
   return {};
 }
 
-/// What is missing or 0: b and c are as a, angles are 90 degrees.
+/// Completes a cell where numbers are missing or 0: b and c are as a, angles are 90 degrees.
 void completeCell(Options &o) {
   for (std::size_t i = 1; i != 6; ++i)
     if ((*o.cell)[i] == 0)

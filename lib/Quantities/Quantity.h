@@ -1,4 +1,4 @@
-// What a user can say of an experiment: the type of a row.
+// A quantity that a user can give for an experiment: the type of a row.
 //
 // A quantity is one row of a table: how nb-sim's flag for it is spelt, its unit, its range, what
 // holds without it, which field of Options it fills, what it is called in Python, which parameters
@@ -45,7 +45,7 @@ struct UsualValues {
   double lowest = 0, highest = 0, usuallyLowest = 0, usuallyHighest = 0;
 };
 
-/// What not every quantity has.
+/// The columns that not every quantity has.
 struct More {
   /// Class and field of Python, "Crystal.mosaic_spread"; of rows with the same name each is an
   /// element, or, of choices, a word. Empty: it has none.
@@ -56,10 +56,10 @@ struct More {
   std::string_view only = "";
   /// Flags, for what nothing is chosen by: see Flag.h.
   std::string_view with = "", without = "";
-  double value = 1;         ///< what a flag without values sets
+  double value = 1;         ///< the value that a flag without values sets
   bool zeroIsUnset = false; ///< as in the C program
-  bool oneForAll = false;   ///< one value is for all numbers of the field
-  /// What is wrong with values (in the flag's unit) that are in the range; empty: nothing.
+  bool oneForAll = false;   ///< one value serves for all numbers of the field
+  /// The fault of values (in the flag's unit) that are in the range; empty: none.
   std::string (*wrong)(std::span<const double>) = nullptr;
   /// Other fields that the flag sets.
   void (*also)(Options &) = nullptr;
@@ -70,7 +70,7 @@ struct Quantity {
   std::string_view flags;  ///< spellings, with blanks between; the first is its name
   std::string_view values; ///< one word per value; those in brackets may be missing
   const Unit *unit;
-  std::string_view fallback; ///< what holds without it
+  std::string_view fallback; ///< the value that holds without it
   std::string_view meaning;
   Range range;                         ///< for every value that is a number, in the flag's unit
   std::array<const Field *, 3> fields; ///< one value is for all of them

@@ -2,16 +2,16 @@
 #ifndef NANOBRAGG_QUANTITIES_QUANTITYROWS_H
 #define NANOBRAGG_QUANTITIES_QUANTITYROWS_H
 
-#include "lib/Quantities/Quantity.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/Words.h"
+#include "lib/Quantities/Quantity.h"
 
 #include <type_traits>
 
 namespace nanobragg {
 
 template <typename T>
-struct FieldType; // what a field holds, and how numbers become it
+struct FieldType; // the content of a field, and how numbers become it
 
 template <>
 struct FieldType<double> {
@@ -108,7 +108,7 @@ inline constexpr Field fieldOf = [] {
 template <auto... members>
 inline constexpr std::array<const Field *, 3> in = {&fieldOf<members>...};
 
-/// What a user counts, from 0.
+/// A number that a user counts, from 0.
 constexpr Range upTo(double most) { return Range::between(0, most); }
 inline constexpr Range seeds = Range::between(-2147483647, 2147483647);
 

@@ -18,13 +18,13 @@ CommandLine parseExperiment(const std::vector<std::string> &flags, const Command
 
 /// Contents of the tables of a series, which may be pipes; empty without.
 struct SeriesTables {
-  std::string shots;    ///< of --shots
-  std::string lattices; ///< of --lattices
+  std::string shots;    ///< content of --shots
+  std::string lattices; ///< content of --lattices
 };
 /// Throws io::FileError.
 SeriesTables readTables(const CommandLine &line);
 
-/// What is known of the experiment before its files are read. `line` and `tables` outlive it.
+/// The request of a command line before its files are read. `line` and `tables` outlive it.
 ExperimentRequest requestOf(const CommandLine &line, const SeriesTables &tables);
 
 /// Reads every file that the command line names, with its own warnings first. Throws UsageError
@@ -35,7 +35,7 @@ LoadedInputs loadInputs(const CommandLine &line, const SeriesTables &tables,
 /// The experiment, with a warning for each flag that has no effect.
 CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInputs &loaded);
 
-/// What nb-sim would simulate with these flags, without the program's name. Reads the files that
+/// The experiment that nb-sim would simulate with these flags, without its name. Reads the files
 /// they name, but lists that `parsed` has; output flags are ignored. Throws UsageError,
 /// io::FileError, std::invalid_argument.
 Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed = nullptr);

@@ -12,17 +12,17 @@
 
 namespace nanobragg {
 
-/// What a crystal of a shot has of its own, as words of a command line: -misset 1 2 3 -seed 7.
+/// The own part of a crystal of a shot, as words of a command line: -misset 1 2 3 -seed 7.
 struct ShotLattice {
   std::vector<std::string> words;
   double weight = 1; ///< its photons are multiplied by that
-  // Of --lattices alone.
+  // Only with --lattices.
   Vec3 turn{}; ///< a rotation about its direction from the run's orientation, degrees
   double from = -std::numeric_limits<double>::infinity(); ///< where it is on images, degrees of
   double to = std::numeric_limits<double>::infinity();    ///< the spindle, both included
 };
 
-/// The crystals on one image. What the first says goes for the others where they say nothing.
+/// The crystals on one image. Words of the first hold for the others where they have none.
 using Shot = std::vector<ShotLattice>;
 
 /// Is the content of a file of shots a list of experiments of DIALS, and no table?
@@ -46,7 +46,7 @@ inline constexpr std::string_view weightColumn = "weight";
 std::vector<ShotLattice> readLatticeTable(const std::string &path, const std::string &text,
                                           const CommandLine &line);
 
-/// What the crystal says goes before what `line` said. Throws UsageError.
+/// Applies the words of the crystal, which go before those of `line`. Throws UsageError.
 void applyShot(const ShotLattice &lattice, CommandLine &line);
 
 /// A table that readShotTable reads as these shots.

@@ -6,7 +6,7 @@
 namespace nanobragg {
 namespace {
 
-/// What the first leave as it is by default, the second decide.
+/// Options of the first; those that have their defaults come from the second.
 SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags) {
   const SimulatorOptions byDefault;
   const auto take = [&](auto SimulatorOptions::*option) {

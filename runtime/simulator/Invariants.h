@@ -1,4 +1,4 @@
-// What is true of every image.
+// The invariants of every image.
 #ifndef NANOBRAGG_SIMULATOR_INVARIANTS_H
 #define NANOBRAGG_SIMULATOR_INVARIANTS_H
 

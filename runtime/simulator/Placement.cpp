@@ -1,11 +1,11 @@
 #include "runtime/simulator/Placement.h"
 
 #include "lib/Culling/Estimate.h"
+#include "lib/Images/ImageRegion.h"
+#include "lib/Process/Refusal.h"
 #include "lib/Program/Parameters.h"
 #include "lib/Program/Precision.h"
 #include "lib/Program/Specialize.h"
-#include "lib/Images/ImageRegion.h"
-#include "lib/Process/Refusal.h"
 #include "runtime/kernels/DevicePlacement.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/kernels/TunedSchedules.h"
@@ -20,7 +20,7 @@ namespace {
 
 using Kind = DeviceChoice::Kind;
 
-/// What one thread renders, at 4 ns each, while a GPU's driver starts.
+/// Samples that one thread renders, at 4 ns each, while a GPU's driver starts.
 constexpr double samplesOfGpuStart = 5e7;
 
 bool isOn(const char *variable) {
@@ -79,7 +79,7 @@ KernelRequest requestFor(const ProgramVariant &variant, const SimulatorOptions &
   return request;
 }
 
-/// A schedule is for one program. What follows from the numbers may change with them, so there the
+/// A schedule is for one program. A program that follows from the numbers may change, so there the
 /// compiler's own passes are taken.
 static void fitSchedule(Decision &decision) {
   OwnPasses &passes = decision.request.passes;

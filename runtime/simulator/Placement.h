@@ -1,4 +1,4 @@
-// What runs a simulator's programs.
+// The engine, device and kernel of a simulator's programs.
 //
 // Decided here and nowhere else, for images and derivatives, for command lines, C++ and C:
 //
@@ -32,7 +32,7 @@ namespace nanobragg {
 /// The innermost evaluations of an image: rendered pixels x samples per pixel.
 double samplesOf(const Experiment &experiment);
 
-/// What is made of an experiment and options.
+/// The choices for an experiment and options.
 struct Decision {
   /// The program as the compiler is asked for it. The target is the processor at hand, or with
   /// gpu-on-cpu that with a GPU's program.

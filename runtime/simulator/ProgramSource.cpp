@@ -1,7 +1,7 @@
 #include "runtime/simulator/ProgramSource.h"
 
-#include "lib/Program/ParameterElements.h"
 #include "lib/Noise/Photons.h"
+#include "lib/Program/ParameterElements.h"
 #include "nanobragg/DerivativeNames.h"
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/Invariants.h"
@@ -245,7 +245,7 @@ std::vector<Gradient> ProgramSource::reverse(const Derivative &derivative,
             : fromCaller(onHost(cotangent));
   BoundProgram &program = this->program(ImageType::F64, derivative);
   const std::string name = cotangentName("image");
-  program.bind(name, here); // of a GPU an address that nothing on the host follows
+  program.bind(name, here); // on a GPU, an address that nothing on the host follows
   RunOptions how = run;
   if (there)
     how.onDevice[name] = *there;

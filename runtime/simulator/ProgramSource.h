@@ -38,7 +38,7 @@ public:
   struct Tolerance {
     double relative, ofMaximum;
   };
-  /// Those of docs/precision.md, and what rounding makes of sums in f64.
+  /// The tolerances of docs/precision.md, and for the roundings of sums in f64.
   Tolerance toleranceOf(const ComparisonOptions &options) const;
 
   Experiment experiment; ///< for the pixels in the list, if there is one
@@ -48,7 +48,7 @@ public:
   SimulatorTiming timing;
 
 private:
-  /// What the compiler is asked for. Derivatives are of f64 images.
+  /// The request to the compiler. Derivatives are of f64 images.
   KernelRequest request(ImageType pixels, const Derivative &derivative = {}) const;
   /// The program of the image or of a derivative, made when it is first asked for.
   BoundProgram &program(ImageType pixels, const Derivative &derivative);
@@ -66,7 +66,7 @@ private:
 
   bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid
-  Pixels scattered;                             ///< what fromCaller gave
+  Pixels scattered;                             ///< the result of fromCaller
 };
 
 } // namespace nanobragg

@@ -2,7 +2,7 @@
 //
 // A kernel computes each pixel by itself. So there are two programs: that of the photons, and that
 // of all stages behind, which is given the light that reaches each pixel. Both are programs like
-// any other, with derivatives of their own. What is between them is a linear map of images, and the
+// any other, with derivatives of their own. The step between them is a linear map of images. The
 // chain rule is all that is left to do here (docs/rationale/detector-response.md).
 #ifndef NANOBRAGG_SIMULATOR_RESPONSESOURCE_H
 #define NANOBRAGG_SIMULATOR_RESPONSESOURCE_H
@@ -40,7 +40,7 @@ public:
 private:
   static constexpr std::array numbers = {"psf_fwhm", "pixel_size"};
 
-  /// What the map depends on: the width in pixels, and its derivatives by the numbers.
+  /// The numbers that the map depends on: the width in pixels, and its derivatives by the numbers.
   struct Width {
     double value;
     std::array<double, 2> slope;
@@ -70,14 +70,14 @@ private:
   std::vector<Direction> ofPhotons(std::span<const Direction> direction) const;
   /// `photons`: how they change; empty: not at all.
   Change changeAlong(std::span<const Direction> direction, std::span<const double> photons);
-  /// What the photons depend on among these.
+  /// The names among these that the photons depend on.
   Names namesBefore(const Names &parameters) const;
   /// The light, and those that the last program alone takes.
   Names namesBehind(const Names &parameters) const;
 
-  ProgramSource all; ///< of all stages, for the interpreter
+  ProgramSource all; ///< the program of all stages, for the interpreter
   std::optional<SpreadList> list;
-  /// Of the photons alone: no stages behind, a region or list with all light that reaches the
+  /// The program of the photons alone: no stages behind, a region or list with all light for the
   /// experiment's, and a mask of the pixels that exist.
   std::unique_ptr<ImageSource> before;
   ProgramSource behind;

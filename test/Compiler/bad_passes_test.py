@@ -10,8 +10,7 @@ import unittest
 
 import wrong_pattern
 
-PLUGIN = sys.argv.pop()
-BIN = pathlib.Path(sys.argv.pop())
+BIN, PLUGIN = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
          '-detpixels 16 -mosaic 0.5 -mosaic_domains 3 --quiet').split()
 

@@ -14,6 +14,7 @@ import unittest
 import numpy as np
 
 import nanobragg as nb
+from common import load_tests  # noqa: F401
 from nanobragg import _core
 
 for needed in ("scipy", "msgpack"):

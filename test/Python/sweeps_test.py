@@ -19,6 +19,7 @@ for needed in ("scipy", "msgpack"):
         sys.exit(0)
 
 import nanobragg
+from common import load_tests  # noqa: F401
 from nanobragg.refine import _files, sweeps
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._crystal import rotation

@@ -1,6 +1,6 @@
 """An experiment in plain objects.
 
-What is left open (``None``) is chosen as nb-sim chooses it. All numbers are in SI units: ``70 * nb.angstrom``,
+Fields left open (``None``) are chosen as nb-sim chooses them. All numbers are in SI units: ``70 * nb.angstrom``,
 ``0.5 * nb.degree``. Fields of quantities are those of nb-sim's table (``_core.quantities``).
 """
 
@@ -80,7 +80,7 @@ def _list(value, counts, name, kind):
     return values
 
 
-# What Python says in another order than nb-sim.
+# Fields whose numbers Python takes in another order than nb-sim.
 _flat = {"region": lambda region: [bound for pair in reversed(list(region)) for bound in pair]}
 
 
@@ -109,7 +109,7 @@ class _Part:
         self._give_more(request)
 
     def _give_more(self, request):
-        """What is no quantity of the table and no file."""
+        """Takes fields that are no quantity of the table and no file."""
 
     @staticmethod
     def _choose(request, full, name, value, words):
@@ -271,7 +271,7 @@ class Goniometer(_Part):
 
 @_strict
 class Expt(_Part):
-    """An experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector. What other parts say goes before it."""
+    """An experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector. Values of other parts go before it."""
     file: str = _field("FILE or FILE:NUMBER, counted from 0")
 
     _files = {"file": "expt"}

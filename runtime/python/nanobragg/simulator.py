@@ -339,7 +339,7 @@ class Simulator:
         """Photons per pixel (times the gain, where there is one) in a new array, or in ``out``.
 
         out: an array; or "device", and an image that a GPU renders stays in its memory: a DeviceArray, which from_dlpack
-        of PyTorch, JAX and CuPy takes without a copy. What the host renders or finishes is a NumPy array as ever.
+        of PyTorch, JAX and CuPy takes without a copy. An image that the host renders or finishes is a NumPy array as ever.
         progress: True shows a bar (with tqdm where it is installed); a function is called with the finished fraction.
         F: with out="device", structure factors of this image alone, float64 in the memory of the same GPU (anything with
         DLPack's methods), in the box of ``structure_factors``; they are read where they lie.
@@ -496,7 +496,7 @@ class Simulator:
         group, members = self._core.members(name)
         return [m[0] for m in members if m[2] or not group]
 
-    # What it is.
+    # Preparing, and what was prepared.
 
     def prepare(self) -> "Simulator":
         """Compiles the image's kernel now rather than when it is first asked for."""

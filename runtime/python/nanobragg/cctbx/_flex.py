@@ -15,7 +15,7 @@ def _mat3(array):
 
 
 class Arrays:
-    """What nanoBragg gives: flex arrays, unit cells and matrices of cctbx."""
+    """The results of nanoBragg: flex arrays, unit cells and matrices of cctbx."""
     double = staticmethod(lambda array: flex.double(numpy.ascontiguousarray(array, dtype=float)))
     image = double
     vec2, vec3, mat3 = staticmethod(_columns(flex.vec2_double)), staticmethod(_columns(flex.vec3_double)), staticmethod(_mat3)

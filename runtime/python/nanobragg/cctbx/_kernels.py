@@ -8,7 +8,7 @@ from ..compat._simtbx_state import axes_and_angles
 
 
 class Setup:
-    """What decides the program and stays while numbers move.
+    """The choices that decide the program and stay while numbers move.
 
     rows: (pixels, 3) panel, slow, fast. sources: places (n, 3), weights, wavelengths (m). fields: more of Detector, Crystal and
     Goniometer, by class. blocks: their number, or 0 where mosaic rotations are applied to the basis outside of the kernel. grid: (array, lowest indices).

@@ -6,7 +6,7 @@ from ._kernels import Kernel, of_block
 
 
 class Pixels:
-    """What the place of a pixel and the normalization of the lattice factor do, in simtbx's way: polarization and, where it is not of
+    """Factors by the place of a pixel and the normalization of the lattice factor, in simtbx's way: polarization and, where it is not of
     each sub-pixel, the solid angle are those of the pixel's centre. form: of the polarization."""
 
     def __init__(self, rows, pixel_size, form, once, oversample, no_scale):
@@ -111,7 +111,7 @@ class Model:
         return image, by
 
     def second_derivatives(self, setups, pixels, numbers, moves, image, slopes):
-        """Of each move, (moves, pixels): differences of the compiled first derivatives, of fourth order."""
+        """Second derivatives by each move, (moves, pixels): differences of the compiled first derivatives, of fourth order."""
         result = numpy.zeros((len(moves), len(pixels.rows)))
         for row, move, slope in zip(result, moves, slopes):
             largest = numpy.abs(slope).max(initial=0)

@@ -1,4 +1,4 @@
-"""What diffBragg refines, as curves through the numbers of the model."""
+"""The numbers that diffBragg refines, as curves through the numbers of the model."""
 
 import numpy
 

@@ -1,4 +1,4 @@
-"""What diffBragg refines: its numbers, the curves along them, and the images of their derivatives."""
+"""The numbers that diffBragg refines, the curves along them, and the images of their derivatives."""
 
 import numpy
 from cctbx.array_family import flex
@@ -46,7 +46,7 @@ class Refined:
         self._refined.discard(refine_id)
 
     def _keys(self, refine_id):
-        """Those of the derivative images."""
+        """The keys of the derivative images."""
         count = {NCELLS: 3, NCELLS_DEF: 3, ETA: 3 if self.has_anisotropic_mosaic_spread else 1, DIFFUSE: 6}.get(refine_id, 1)
         return [(refine_id, i) for i in range(count)]
 

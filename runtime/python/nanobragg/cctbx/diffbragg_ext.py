@@ -1,4 +1,4 @@
-"""What simtbx_diffBragg_ext has: the class diffBragg, on kernels of listed pixels and their compiled derivatives."""
+"""The module simtbx_diffBragg_ext: the class diffBragg, on kernels of listed pixels and their compiled derivatives."""
 
 import warnings
 
@@ -60,7 +60,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
             self.update_dxtbx_geoms(detector, beam, panel)
         self._roi, self._lists = PixelNumbers(self._npix), []
 
-    # What nothing follows from.
+    # Attributes that nothing follows from.
 
     compute_curvatures, oversample_omega, no_Nabc_scale = _plain("compute_curvatures", False, bool), _plain("oversample_omega", True, bool), _plain("no_Nabc_scale", False, bool)
     only_save_omega_kahn, update_oversample_during_refinement = _plain("only_save_omega_kahn", False, bool), _plain("update_oversample", True, bool)
@@ -275,7 +275,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         return self._rows(numpy.stack([numpy.full(slow.shape, self._panel_id), fast, slow], axis=1))
 
     def add_diffBragg_spots_full(self):
-        """Of all pixels of all panels."""
+        """Adds the spots of all pixels of all panels."""
         count, (slow, fast) = len(self._panels.origin), self._shape()
         panel, slow, fast = numpy.indices((count, slow, fast)).reshape(3, -1)
         self._spots(self._rows(numpy.stack([panel, fast, slow], axis=1)), None)

@@ -1,4 +1,4 @@
-"""What simtbx_nanoBragg_ext has."""
+"""The module simtbx_nanoBragg_ext."""
 
 from ..compat import simtbx
 from ..compat.simtbx import convention, pivot, shapetype, testuple

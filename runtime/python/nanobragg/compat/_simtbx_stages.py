@@ -1,4 +1,4 @@
-"""What simtbx.nanoBragg does to raw_pixels besides spots: background, point spread, noise."""
+"""The steps of simtbx.nanoBragg on raw_pixels besides spots: background, point spread, noise."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What simtbx.nanoBragg keeps: its numbers, in m and rad, and how each changes the others.
+"""The state of simtbx.nanoBragg: its numbers, in m and rad, and how each changes the others.
 
 The order in which values are derived from one another decides what a program of simtbx sees, so it is simtbx's here, in all that
 can be read back.

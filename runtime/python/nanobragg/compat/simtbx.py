@@ -101,7 +101,7 @@ def _choice(kind, names):
 
 
 class Arrays:
-    """What the class gives: NumPy's arrays, and tuples."""
+    """The types that the class returns: NumPy's arrays, and tuples."""
     double = staticmethod(lambda array: numpy.array(array, dtype=float))
     vec2 = vec3 = mat3 = image = double
     indices = staticmethod(lambda array: numpy.array(array, dtype=int))
@@ -630,7 +630,7 @@ class nanoBragg(Stages, _Names):
     phisteps = _sweep("phisteps", None, ("phistep",))
     phistep_deg = _sweep("phistep", 1 / _deg, ())
 
-    # What nothing follows from.
+    # Attributes that nothing follows from.
 
     verbose, printout = _plain("verbose", 0), _plain("printout", False)
     progress_meter, progress_pixel = _plain("progress_meter", True), _plain("progress_pixel", 0)
@@ -794,7 +794,7 @@ class nanoBragg(Stages, _Names):
             self._how = was
 
     def free_all(self):
-        """What the last image was made with; the rest is Python's."""
+        """The settings of the last image; the rest is Python's."""
         self._last = None
 
     def show_params(self):

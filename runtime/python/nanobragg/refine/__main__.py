@@ -160,7 +160,7 @@ def main(words=None):
         return _shots(given, flags, comm)
     except (FileError, FlagError, ValueError, ImportError, OSError, RuntimeError, MemoryError) as error:
         if comm is not None and comm.Get_rank():
-            time.sleep(1)  # what is wrong on all ranks the first one says, and ends them
+            time.sleep(1)  # an error on all ranks the first one tells, and ends them
         plain = isinstance(error, OSError) and not isinstance(error, FileError) and error.filename
         print(f"nb-refine: error: {printable(f'{error.filename}: {error.strerror}' if plain else error)}", file=sys.stderr,
               flush=True)
@@ -177,7 +177,7 @@ def _refuse(given, parser, names, why):
 
 
 def _communicator(sharded):
-    """That of mpi4py under a launcher of several ranks, else None. sharded: they may do without."""
+    """The communicator of mpi4py under a launcher of several ranks, else None. sharded: they may do without."""
     if not launched():
         return None
     try:

@@ -11,7 +11,7 @@ _BEND = 0.1  # below the root of this part of its start, an intensity no longer 
 class Amplitudes:
     """F of each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are kept apart, have one F.
 
-    What is refined of each is a number x, 0 at the start, in which the intensity is linear while it is not near 0:
+    For each a number x is refined, 0 at the start, in which the intensity is linear while it is not near 0:
     F^2 = start^2 (t + sqrt(t^2 + b)) / (1 + sqrt(1 + b)), t = 1 + x. An image is linear in intensities, so the sum of
     squares is nearly quadratic in x, and F stays above 0.
 
@@ -80,7 +80,7 @@ class Amplitudes:
 
 
 class AmplitudeRestraints:
-    """What is known of structure factors beside the pixels: where they started, that mates are alike, and the mean of
+    """Knowledge of structure factors beside the pixels: where they started, that mates are alike, and the mean of
     log F in a shell of resolution. Sigmas are of log F; infinite ones are none.
     """
 

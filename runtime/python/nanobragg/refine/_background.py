@@ -69,12 +69,12 @@ class Background:
 
 
 def variance(photons, calibration):
-    """Of a pixel whose light is known to a fraction of it, beside the noise of photons."""
+    """The variance of a pixel whose light is known to a fraction of it, beside the noise of photons."""
     return photons + (calibration * photons)**2
 
 
 def _at_pixels(field, shape):
-    """That of tiles, interpolated."""
+    """The field of tiles, interpolated."""
     at = [(numpy.arange(n) + 0.5) / _TILE - 0.5 for n in shape]
     rows = ndimage.map_coordinates(field, numpy.meshgrid(at[0], numpy.arange(field.shape[1]), indexing="ij"),
                                    order=1, mode="nearest", output="f4")

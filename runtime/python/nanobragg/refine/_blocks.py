@@ -28,7 +28,7 @@ class Quantity:
 
 
 _EDGES = ("ncells_a", "ncells_b", "ncells_c")
-# What all blocks of a still have in common.
+# Numbers that all blocks of a still have in common.
 SHARED = {
     "divergence horizontal": Quantity("divergence", ("hdiv_sigma",), sigma=1.0),
     "divergence vertical": Quantity("divergence", ("vdiv_sigma",), sigma=1.0),
@@ -60,14 +60,14 @@ class Part:
     where: numpy.ndarray
     function: object
     apart: dict  # by how much
-    start: dict  # of the first, where x is 0
+    start: dict  # values of the first, where x is 0
     turn: numpy.ndarray  # from how far the detector is moved along the first's axes to how far along its own
 
     def _turned(self, values, of):
         return dict(zip(_PLACE, self.turn @ [values.get(name, 0.0) - of.get(name, 0.0) for name in _PLACE]))
 
     def theta(self, values):
-        """Of what values have in common."""
+        """The vector of the numbers that values have in common."""
         moved = self._turned(values, self.start)
         own = {name: self.start[name] + moved[name] if name in moved else value for name, value in values.items()}
         return self.function.pack(**{name: value + self.apart.get(name, 0) for name, value in own.items()})
@@ -132,7 +132,7 @@ class Blocks:
         self.names += [*self.shared, *(self._of(lattice) + name for lattice, strains in enumerate(self.strains)
                                        for name in (*(f"strain {i}" for i in range(len(strains))), "B"))]
         self.size = len(self.names)
-        self.first = len(OF_SET) * self.sets  # of what is shared
+        self.first = len(OF_SET) * self.sets  # the first of the shared numbers
         self.edges = [0.0] * self.sets  # where logarithms of edges start
         self.evaluations = 0
         self.look_at(boxes)
@@ -254,7 +254,7 @@ class Blocks:
         return self.image(x) if self.loses(x) else image
 
     def counts(self, x, light):
-        """What the detector makes of the light of the pixels."""
+        """The counts of the detector for the light of the pixels."""
         return self._counted(x, light)[0] if self._answers(x) else light
 
     def image(self, x):

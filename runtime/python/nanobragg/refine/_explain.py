@@ -14,9 +14,9 @@ from ._blocks import squares as q2
 
 # Where fits start: divergence (rad), bandwidth, edge of a block (m).
 _DIVERGENCE, _BANDWIDTH, _EDGE = 2e-4, 5e-4, 2e-7
-_MOST_BOXES = 300  # of a fit; evaluated are all
+_MOST_BOXES = 300  # boxes of a fit; evaluated are all
 _HALOS = (80.0, 160.0, 320.0)  # edges of blocks that make halos, A
-MOST_SETS = 4  # of mosaic blocks
+MOST_SETS = 4  # sets of mosaic blocks
 _PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
 _DETECTOR = ("distance", "centre", "tilt")
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
@@ -43,7 +43,7 @@ class Boxes:
     panel: numpy.ndarray = None
     exposure: numpy.ndarray = None
     lattice: numpy.ndarray = None
-    calibration: float = 0.0  # of variance()
+    calibration: float = 0.0  # as in variance()
 
     def __post_init__(self):
         for name in _OF_PIXELS:
@@ -94,22 +94,22 @@ class Boxes:
         return numpy.bincount(self.box, weights=values, minlength=self.count)
 
     def lattices(self):
-        """Of each box, that of most of its pixels."""
+        """The lattice of most pixels of each box."""
         return numpy.argmax([self.sums(self.lattice == k) for k in range(self.lattice.max(initial=0) + 1)], axis=0)
 
 
 @dataclasses.dataclass
 class Explained:
-    """What came out for a still: numbers of its Blocks, and what is left."""
+    """The result for a still: numbers of its Blocks, and what is left."""
 
     names: list
     x: numpy.ndarray
-    sigma: numpy.ndarray  # of x, 0 where it was held
+    sigma: numpy.ndarray  # sigma of x, 0 where it was held
     misfit: float  # chi-square per pixel that the sigmas were enlarged for, at least 1
     lattices: list  # Lattice of each
     of: list  # the lattice of each set of blocks
     chi2_of: list  # per pixel of each lattice
-    values: dict  # of what is shared, in the simulator's units
+    values: dict  # values of the shared numbers, in the simulator's units
     panels: tuple  # their corners, and steps of a pixel along fast and slow, (panels, 3), m
     chi2: float = numpy.nan  # per pixel of all boxes
     chi2_profiles: float = numpy.nan  # where each spot has an intensity of its own
@@ -121,10 +121,10 @@ class Explained:
     before: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many, by the numbers where the fit began
     light: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many as in image, where each reflection has its own intensity
     hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes, those without spots too
-    ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of each one's intensity to the model's
-    photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the model, of each
-    alone: numpy.ndarray = dataclasses.field(default=None, repr=False)  # what part of the light in each one's pixels is its lattice's
-    precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the ratio, 1 / sigma^2
+    ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # each one's intensity over the model's
+    photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model, for each
+    alone: numpy.ndarray = dataclasses.field(default=None, repr=False)  # the part of the light in each one's pixels that is its lattice's
+    precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # precision of the ratio, 1 / sigma^2
     unseen: int = 0  # boxes that the model lights, and no spot was found in
     chi2_unseen: float = numpy.nan  # per pixel of theirs
 
@@ -184,7 +184,7 @@ class Fit:
         """The boxes that matter most: far from the beam spots say more of the crystal, and are weaker."""
         boxes = self.boxes
         squares = q2(sim, boxes, exposures)
-        cosine = numpy.maximum(1 - squares * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # of the scattering angle
+        cosine = numpy.maximum(1 - squares * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # cosine of the scattering angle
         away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(squares))), 1)
         order, of, rank = numpy.argsort(-light * away), boxes.lattices(), numpy.zeros(boxes.count, int)
         for lattice in range(of.max(initial=0) + 1):  # as many of each
@@ -206,7 +206,7 @@ class Fit:
             self.x[[len(OF_SET) * k + 6 for k in self.model.sets_of(lattice)]] += scale
 
     def known(self):
-        """What is known of x beside the pixels: about which numbers, with which sigmas; the longest steps."""
+        """Knowledge of x beside the pixels: about which numbers, with which sigmas; the longest steps."""
         model, sets = self.model, len(OF_SET) * self.model.sets
         about, sigma, reach = numpy.zeros(model.size), numpy.full(model.size, numpy.inf), numpy.ones(model.size)
         for k in range(model.sets):
@@ -234,13 +234,13 @@ class Fit:
         self.cost = self.fit.cost(self.x, self.image, about, sigma)
 
     def keep_sigmas(self, *held):
-        """Of the last run: which numbers were free, the curvature, and chi-square per pixel, by which what the pixels say is less
+        """Keeps of the last run which numbers were free, the curvature, and chi-square per pixel, by which what the pixels say is less
         sure where it is above 1."""
         self.free_at_end, self.curvature = self.free(*held), self.fit.curvature
         self.misfit = max(self.cost / len(self.used.data), 1.0)
 
     def _covariance(self):
-        """Of the numbers that were free: restraints are as sure as they were given."""
+        """The covariance of the numbers that were free: restraints are as sure as they were given."""
         known = numpy.diag(1 / self.known()[1][self.free_at_end]**2)
         curvature = known + (self.curvature - known) / self.misfit
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
@@ -308,7 +308,7 @@ class Fit:
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def _lit(self, dark):
-        """Of boxes without spots those that the model lights, the light of its lattices there, and the image."""
+        """Boxes without spots that the model lights, the light of its lattices there, and the image."""
         light, brightest = self._light(dark), numpy.zeros(dark.count)
         image = self.model.counts(self.x, light.sum(axis=0))
         numpy.maximum.at(brightest, dark.box, image)
@@ -316,7 +316,7 @@ class Fit:
         return dark.chosen(which), light[:, which[dark.box]], image[which[dark.box]]
 
     def _light(self, boxes):
-        """Of each lattice in these pixels."""
+        """The light of each lattice in these pixels."""
         self.model.look_at(boxes)
         return numpy.array([self.model.of_lattice(self.x, lattice) for lattice in range(len(self.model.cells))])
 
@@ -327,7 +327,7 @@ class Fit:
         return sum(image * end.sum() / max(image.sum(), 1e-300) for image, end in zip(images, light))
 
     def result(self, dark=None):
-        """What came out, over all boxes. dark: Boxes about reflections without spots."""
+        """The result over all boxes. dark: Boxes about reflections without spots."""
         model, boxes = self.model, self.boxes
         free = self.free_at_end
         curvature, names = self.curvature, numpy.array(model.names)[free]
@@ -367,7 +367,7 @@ class Fit:
 
 
 def _intensities(every, image):
-    """Of each reflection the precision of its intensity to the model's, and that."""
+    """The precision of each reflection's intensity over the model's, and that ratio."""
     every.weigh(image, 100.0)
     weights = every.weights / every.trust[every.spot]
     precision = every.sums((image * weights)**2)

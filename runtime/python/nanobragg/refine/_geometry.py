@@ -63,7 +63,7 @@ class Detector:
         return self.distance * BEAM - self.pixel * (self.centre[0] * fast + self.centre[1] * slow)
 
     def placed(self):
-        """Of the panels: corners (mm), fast, slow, normal away from the sample, (panels, 3) each, without shifts of modules."""
+        """Places of the panels: corners (mm), fast, slow, normal away from the sample, (panels, 3) each, without shifts of modules."""
         frame = self.axes()
         corner, fast, slow = self.corner() + self.panels.corner @ frame, self.panels.fast @ frame, self.panels.slow @ frame
         normal = numpy.cross(fast, slow)
@@ -126,7 +126,7 @@ class Detector:
         return (places / numpy.linalg.norm(places, axis=1)[:, None] - BEAM) / self.wavelength
 
     def radii(self, shape):
-        """Of each pixel of an image of this shape, pixels: the same for all light of one scattering angle, and near the beam the
+        """Radii of the pixels of an image of this shape, pixels: the same for all light of one scattering angle, and near the beam the
         distance from where it meets the detector."""
         found = numpy.zeros(shape, "f4")
         for part, corner, fast, slow in zip(self.panels.parts(shape), *self.placed()[:3]):
@@ -150,7 +150,7 @@ PLACE, SPHERE = 0.4, numpy.radians(0.25)  # pixels, and rad off the sphere, that
 
 
 def _covariance(mosaic):
-    """Of rotations of mosaic blocks, about the laboratory's axes, in parts of their mean square across the beam.
+    """The covariance of rotations of mosaic blocks, about the laboratory's axes, in parts of their mean square across the beam.
 
     A rotation about the beam brings no node nearer to the sphere, so that its own variance does not move spots.
     """
@@ -193,7 +193,7 @@ class Fitted:
     missing: numpy.ndarray = None  # rad
 
     def rms(self, which):
-        """Of the distances, pixels."""
+        """The root mean square of the distances, pixels."""
         return float(numpy.sqrt((self.off[which]**2).sum(axis=1).mean())) if which.any() else numpy.nan
 
 
@@ -230,7 +230,7 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
 
     cell: the OrientedCell. tilt: sigma of the detector's tilts, rad. shape: sigma of the cell's strains; its mean length
     is held with a distance that is free, since a still cannot tell them apart. mosaic: sigma of the directions of the mosaic
-    spread. place: sigma of distance (mm) and centre (pixels). What has the sigma 0 is held.
+    spread. place: sigma of distance (mm) and centre (pixels). Numbers with the sigma 0 are held.
     """
     strains, start = cell.size - 3, fitted.detector
     sigma = numpy.concatenate([numpy.full(3, numpy.inf), numpy.full(3, place), numpy.full(2, tilt), numpy.full(strains, shape),
@@ -257,7 +257,7 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
 
     reach = numpy.concatenate([numpy.full(8 + strains, numpy.inf), numpy.full(4, 0.95)])[free]
     y = numpy.clip(about[free], -0.9 * reach, 0.9 * reach)
-    for width in (3.0, 1.0):  # what lies farther out is weighed less and less
+    for width in (3.0, 1.0):  # spots farther out are weighed less and less
         y = optimize.least_squares(residuals, y, bounds=(-reach, reach), loss="soft_l1", f_scale=width,
                                    x_scale=unit[free]).x
     matrix, detector, spread, _ = unpacked(y)

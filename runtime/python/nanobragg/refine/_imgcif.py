@@ -1,4 +1,4 @@
-"""What the header of a full CBF (imgCIF) says of beam and detector."""
+"""Beam and detector in the header of a full CBF (imgCIF)."""
 
 import dataclasses
 import re

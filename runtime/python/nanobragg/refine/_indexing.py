@@ -22,7 +22,7 @@ def real_basis(cell):
 
 
 def _directions(step):
-    """Of a hemisphere, about as far apart (rad)."""
+    """Directions of a hemisphere, about as far apart (rad)."""
     count = int(2 * numpy.pi / step**2)
     i = numpy.arange(count) + 0.5
     z, angle = i / count, numpy.pi * (1 + 5**0.5) * i
@@ -41,10 +41,10 @@ def _periods(vectors, q, shifted=False):
 
 
 def _shifts(real, q):
-    """What may be taken off q, so that its origin is one of the lattice's nodes; real: the axes in the laboratory."""
+    """Shifts of q that put its origin on one of the lattice's nodes; real: the axes in the laboratory."""
     phases = 2 * numpy.pi * q @ real
     parts = numpy.arctan2(numpy.sin(phases).sum(axis=0), numpy.cos(phases).sum(axis=0)) / (2 * numpy.pi)
-    # Of a part near a half the other way round is as likely.
+    # For a part near a half the other way round is as likely.
     several = [(p, p - numpy.sign(p)) if abs(p) > 0.3 else (p,) for p in parts]
     return [numpy.linalg.solve(real.T, chosen) for chosen in itertools.product(*several)]
 

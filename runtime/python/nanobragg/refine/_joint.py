@@ -66,7 +66,7 @@ class Joint:
             self.unit /= self.shared.amplitudes.slopes(self.shared.split(self.start)[1])
 
     def _change(self, shared):
-        """Of p and of the numbers of structure factors, for shared numbers in the units."""
+        """The change of p and of the numbers of structure factors, for shared numbers in the units."""
         p, factors = self.shared.split(shared)
         return numpy.linalg.solve(self.root.T, p) if len(p) else p, factors * self.unit
 

@@ -6,7 +6,7 @@ from ._shoeboxes import Planes
 
 
 def variance_of(photons, readout):
-    """Of a pixel: Poisson's of what is expected, at least of one photon, and the read-out's."""
+    """The variance of a pixel: Poisson's for the expected photons, at least for one, and the read-out's."""
     return numpy.maximum(photons, 1.0) + readout**2
 
 

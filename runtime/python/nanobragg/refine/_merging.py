@@ -34,7 +34,7 @@ class Merged:
 
 
 class Observations:
-    """What stills say of reflections: logarithms of how much brighter each is than by the start's F^2, their variances by photons,
+    """Observations of reflections on stills: logarithms of how much brighter each is than by the start's F^2, their variances by photons,
     the row of F, the still.
 
     observations: (hkl, ratio of intensities to the model's, precision: 1 / sigma^2 of the ratio, photons of the model) of
@@ -64,7 +64,7 @@ class Observations:
         self._without_shares()
 
     def _without_shares(self):
-        """What reflections of the same share on the sphere have in common is no matter of F: rocking curves have tails, and
+        """A trend that reflections of the same share on the sphere have in common is no matter of F: rocking curves have tails, and
         reflections far off the sphere are found where they are bright."""
         sure = numpy.flatnonzero(self.variances < _SURE)
         if len(sure) < 10 * _BINS:

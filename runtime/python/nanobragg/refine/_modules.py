@@ -33,7 +33,7 @@ class Modules:
         return numpy.stack(numpy.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
 
     def number(self, at):
-        """Of the modules at pixels (fast, slow)."""
+        """The number of the module at pixels (fast, slow)."""
         place = [numpy.maximum(numpy.searchsorted(begins, axis, "right") - 1, 0)
                  for begins, axis in ((self.slow, at[:, 1]), (self.fast, at[:, 0]))]
         return place[0] * max(len(self.fast), 1) + place[1]

@@ -156,5 +156,5 @@ def module_origins(path):
 
 
 def _groups(parent, kind):
-    """Those of a class within a group."""
+    """The nodes of a class within a group."""
     return [] if parent is None else [node for node in parent.values() if _text(node.attrs.get("NX_class", "")) == kind]

@@ -5,7 +5,7 @@ import numpy
 _TILE = 8  # pixels
 _LEAST = 200  # tiles without spots, of which something can be said
 _SEVERAL = 3  # pixels
-_NEAR = 0.01  # of the way from the least number to the median
+_NEAR = 0.01  # part of the way from the least number to the median
 _KNOWN = 1.2  # a factor within which counts of photons cannot be told from others
 
 

@@ -26,11 +26,11 @@ class Panels:
         return len(self.begin)
 
     def number(self, at):
-        """Of the panel at pixels (fast, slow) of the image."""
+        """The number of the panel at pixels (fast, slow) of the image."""
         return numpy.clip(numpy.searchsorted(self.begin[:, 0], at[:, 1], "right") - 1, 0, len(self) - 1)
 
     def parts(self, shape):
-        """Of an image of this shape, as slices."""
+        """The parts of an image of this shape, as slices."""
         if self.size is None:
             return [(slice(0, shape[0]), slice(0, shape[1]))]
         return [(slice(s, s + n), slice(f, f + m)) for (s, f), (n, m) in zip(self.begin, self.size)]

@@ -32,13 +32,13 @@ class Photograph:
     axes: numpy.ndarray = None  # columns fast, slow, normal, where the file says how the detector is turned
     start: float = 0.0  # where the rotation begins
     step: float = 0.0
-    seconds: float = 0.0  # of the exposure; 0: the file does not say
-    panels: Panels = None  # of several, where the file says how each stands
+    seconds: float = 0.0  # exposure; 0: the file does not say
+    panels: Panels = None  # several panels, where the file says how each stands
     counting: bool = True  # whether the numbers are photons; others have a gain and a zero
     gain: float = 1.0  # the file's unit per photon
     gain_sigma: float = 0.0  # a part of it; 0 where it was not measured
     zero: float = 0.0  # the file's number where there would be no noise
-    lowest: float = 0.0  # of the file's numbers, one that is a measurement
+    lowest: float = 0.0  # the lowest number in the file that is a measurement
 
     def in_photons(self, gain, zero, sigma=0.0):
         """With numbers of the file made photons."""
@@ -76,7 +76,7 @@ def standing(path, wavelength, pixel, image, elements, undefined=-1.0, **more):
 
 
 def read_photograph(path, geometry=None):
-    """That of a CBF, a mini one as Pilatus and Eiger detectors write it or a full one (imgCIF), also compressed by gzip or
+    """The image of a CBF, a mini one as Pilatus and Eiger detectors write it or a full one (imgCIF), also compressed by gzip or
     bzip2, or of an NXmx file, of which "file.nxs:7" is the frame of number 7, counted from 0. geometry: a Geometry, which
     says where the detector stands in place of the file, of which any image will do then. FileError.
     """

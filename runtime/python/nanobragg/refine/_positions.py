@@ -92,7 +92,7 @@ def fit_positions(cell, hkl, panel, observed, panels, beam, wavelength, reach, t
         return numpy.concatenate([((at - observed) / tolerance).ravel(), missing / sphere])
 
     x = numpy.zeros(cell.size)
-    for width in (20.0, 5.0, 1.0):  # what lies farther out is weighed less and less
+    for width in (20.0, 5.0, 1.0):  # spots farther out are weighed less and less
         x = optimize.least_squares(residuals, x, bounds=(-reach, reach), loss="soft_l1", f_scale=width,
                                    x_scale=1e-3).x
     return x

@@ -1,4 +1,4 @@
-"""What became of all shots: a table, and a page to look at."""
+"""The results of all shots: a table, and a page to look at."""
 
 import base64
 import csv

@@ -1,4 +1,4 @@
-"""What a detector makes of the light of pixels: a point spread, counts that are lost, a gain."""
+"""The response of a detector to the light of pixels: a point spread, counts that are lost, a gain."""
 
 import dataclasses
 import re
@@ -7,7 +7,7 @@ import numpy
 from scipy.special import lambertw
 
 _REACH, _FARTHEST = 3.0, 7  # widths, and pixels, to which light is spread
-_LEAST = 1e-3  # of a reflection's intensity to the model's
+_LEAST = 1e-3  # part of a reflection's intensity by the model
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Response:
 
     @staticmethod
     def psf_of(text):
-        """That of "gauss:80"."""
+        """The point spread that "gauss:80" names."""
         said = re.fullmatch(r"(gauss|fiber):(\d+\.?\d*)", text)
         if not said or not float(said[2]) > 0:
             raise ValueError(f"'{text}' is no point spread; write gauss:80 or fiber:80, with the full width at half maximum in um")
@@ -41,7 +41,7 @@ class Response:
 
 
 def counted(light, background, own, lost, gain):
-    """What is counted above the background, over ``own``, and its derivatives by the light, by ``lost``, and by the logarithm of
+    """The counts above the background, over ``own``, and their derivatives by the light, by ``lost``, and by the logarithm of
     the gain.
 
     m photons in an exposure make gain * m * exp(-lost * m) counts, lost the dead time over the exposure. light: photons of

@@ -58,7 +58,7 @@ class Finished:
 
 
 def question_of(files, **numbers):
-    """What results depend on: numbers, and the contents of files."""
+    """The inputs that results depend on: numbers, and the contents of files."""
     return {**numbers, **{name: digest(path) for name, path in files.items()}}
 
 

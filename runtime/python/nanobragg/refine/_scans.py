@@ -36,7 +36,7 @@ class Scan:
             self.panels = listed["detector"][experiment["detector"]]["panels"]
             self.trusted = self.panels[0].get("trusted_range") or (0, numpy.inf)
             times = scan.get("exposure_time") or scan.get("properties", {}).get("exposure_time") or [0.0]
-            self.seconds = float(numpy.median(times))  # of an exposure; 0: the list does not say
+            self.seconds = float(numpy.median(times))  # exposure time; 0: the list does not say
             self._names(imageset)
         except DATA_ERRORS:
             raise FileError(f"{path}: experiment {index} lacks a goniometer, a scan or its images") from None
@@ -98,7 +98,7 @@ class Scan:
         return numpy.radians(self.start + k * self.step)
 
     def _rotations(self):
-        """Of the goniometer: the fixed one, which is applied before that of the scan, and the setting, after it."""
+        """Rotations of the goniometer: the fixed one, which is applied before that of the scan, and the setting, after it."""
         fixed, setting = numpy.eye(3), numpy.eye(3)
         if "axes" not in self.goniometer:
             return (numpy.reshape(self.goniometer.get(name, numpy.eye(3)), (3, 3)) for name in ("fixed_rotation", "setting_rotation"))

@@ -9,7 +9,7 @@ class Shoeboxes:
     boxes: (n, 4) fast from, to, slow from, to; the ends are not part of a box. panel: (n,). image: (slow, fast) or
     (panel, slow, fast) photons. trusted: photons from, to; others, and those that are not finite, are left out.
 
-    Of the pixels that remain: rows (pixels, 3) of panel, slow, fast; data; box, the index of each one's; spans, where the
+    The pixels that remain have: rows (pixels, 3) of panel, slow, fast; data; box, the index of each one's; spans, where the
     pixels of a box are; kept, which boxes have pixels.
     """
 
@@ -39,7 +39,7 @@ class Shoeboxes:
         self.kept = self.box[starts]
 
     def centroids(self):
-        """Of each box of ``kept``: (fast, slow), photons above the median of the box, and their sigma."""
+        """For each box of ``kept``: (fast, slow), photons above the median of the box, and their sigma."""
         places, sums, sigmas = [], [], []
         for span in self.spans:
             data = self.data[span]

@@ -19,7 +19,7 @@ METRES = 1e10  # from 1/A to 1/m
 
 @dataclasses.dataclass
 class Result:
-    """What became of a shot. Lengths in A, angles in degrees; sigmas from the curvature of the likelihood."""
+    """The result of a shot. Lengths in A, angles in degrees; sigmas from the curvature of the likelihood."""
 
     index: int
     status: str = "refined"  # or "rejected"
@@ -39,7 +39,7 @@ class Result:
     evaluations: int = 0
     history: list = dataclasses.field(default_factory=list, repr=False)  # chi2 per pixel at each step of the optimizer
     seconds: float = 0.0
-    # What each shoebox has: miller index, panel, where it is predicted and was observed (pixels, fast and slow), its resolution
+    # Columns of each shoebox: miller index, panel, where it is predicted and was observed (pixels, fast and slow), its resolution
     # (A), chi2 per pixel, photons of the model and of the data above the background.
     spots: dict = dataclasses.field(default_factory=dict, repr=False)
     # The brightest shoeboxes: data, model with background.
@@ -96,7 +96,7 @@ class _Model:
         return self._kept(self._jacobians, x, made)
 
     def _kept(self, last, x, made):
-        """What was made for these numbers before, times what has become of the scale. Fits begin where others ended."""
+        """The image that was made for these numbers before, times the change of the scale. Fits begin where others ended."""
         shape = (self.fudge, *numpy.delete(x, self.cell.size))
         if last and last[0] == shape:
             return last[2] * numpy.exp(x[self.cell.size] - last[1])
@@ -302,9 +302,9 @@ def shoeboxes_of(whole, image, boxes, panel, trusted, margin):
 
 
 def simulator_of(flags, *parts):
-    """That of a shot, in one thread; Rejected where its flags and parts make none.
+    """The simulator of a shot, in one thread; Rejected where its flags and parts make none.
 
-    A Gaussian crystal is averaged in closed form where no flag counts samples. Of samples those are left out that give
+    A Gaussian crystal is averaged in closed form where no flag counts samples. Samples are left out that give
     no light, where no flag says how many.
     """
     with warnings.catch_warnings():
@@ -320,7 +320,7 @@ def simulator_of(flags, *parts):
 
 
 def first_simulator(stills, say=None):
-    """Of the first shot that has one. Flags that no shot takes are an error at once, not why all shots are rejected.
+    """The simulator of the first shot that has one. Flags that no shot takes are an error at once, not why all shots are rejected.
 
     say: is called with a sentence on what pixels are.
     """

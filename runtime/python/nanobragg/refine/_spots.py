@@ -53,7 +53,7 @@ def usable_pixels(photons, cutoff):
 
 
 def _sums(image, half):
-    """Of the square about each pixel."""
+    """Sums over the square about each pixel."""
     width = 2 * half + 1
     return ndimage.uniform_filter(image, width, output="f4", mode="constant") * width**2
 

@@ -15,7 +15,7 @@ from ._photographs import standing
 
 @dataclasses.dataclass
 class Geometry:
-    """Of the first experiment of a list."""
+    """The geometry of the first experiment of a list."""
 
     path: str
     wavelength: float
@@ -52,7 +52,7 @@ class Geometry:
         return geometry
 
     def photograph(self, path, image, counting):
-        """Of an image, whose panels lie where the list says, or one below another."""
+        """The photograph of an image, whose panels lie where the list says, or one below another."""
         elements = self.elements
         if len({e.raw for e in elements}) < len(elements):
             rows = numpy.cumsum([0, *(e.size[0] if image.ndim == 2 else image.shape[-2] for e in elements)])

@@ -1,4 +1,4 @@
-"""What limits the explanation of a still: tables and pictures."""
+"""Limits of the explanation of a still: tables and pictures."""
 
 import numpy
 
@@ -6,7 +6,7 @@ from . import _report
 from ._explain import displacements, squares
 from ._panels import BEAM
 
-_DIRECTION, _ANGLE = numpy.radians(8.0), numpy.radians(0.04)  # of neighbours, whose displacements are like a spot's
+_DIRECTION, _ANGLE = numpy.radians(8.0), numpy.radians(0.04)  # neighbours, whose displacements are like a spot's
 _FEWEST, _MOST = 50, 2000  # spots that are compared
 
 

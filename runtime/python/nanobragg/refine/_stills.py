@@ -12,7 +12,7 @@ from ._shot import simulator_of
 
 
 class Stills:
-    """What flags, an experiment list and a reflection table say of each shot, in photons.
+    """The shots that flags, an experiment list and a reflection table describe, in photons.
 
     images: a function from the number of a shot to its image; None: those that the experiment list names.
     gain, offset: an image holds photons * gain + offset.
@@ -37,7 +37,7 @@ class Stills:
         return len(self.listed["experiment"])
 
     def simulator(self, index):
-        """Of a shot; Rejected where what is known of it makes none."""
+        """The simulator of a shot; Rejected where what is known of it makes none."""
         return simulator_of(self.words, Expt(file=f"{self.path}:{index}"))
 
     def check(self, index):
@@ -74,7 +74,7 @@ class Stills:
         return (low - self.offset) / self.gain, (high - self.offset) / self.gain
 
     def rows(self, index):
-        """Of the table: the experiment's reflections; those of index 0 0 0 are not indexed."""
+        """Rows of the table: the experiment's reflections; those of index 0 0 0 are not indexed."""
         return numpy.flatnonzero((self.table["id"] == index) & self.table["miller_index"].any(axis=1))
 
     def reflections(self, index):

@@ -1,4 +1,4 @@
-"""What one shot adds to a refinement of what shots share."""
+"""The term of one shot in a refinement of numbers that shots share."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,7 @@ from ._shot import METRES, Rejected, Result, picture, wavelength_of
 
 
 def give_memory_back():
-    """What was freed, to the system. glibc keeps it between what lives longer: 10 MB for each shot that was read."""
+    """Gives freed memory to the system. glibc keeps it between what lives longer: 10 MB for each shot that was read."""
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -46,7 +46,7 @@ class Metric:
     def __init__(self, own, mixed, common, amplitudes):
         self.root = numpy.linalg.cholesky(own + 1e-9 * numpy.diag(numpy.diag(own)) + 1e-30 * numpy.eye(len(own)))
         self.own, self.follow = own, numpy.linalg.solve(own + 1e-12 * numpy.diag(numpy.diag(own)), mixed)
-        # What is left of the curvature for the common numbers when the shot's own follow them.
+        # The rest of the curvature for the common numbers when the shot's own follow them.
         self.common = common - mixed.T @ self.follow
         self.amplitudes = amplitudes
 
@@ -68,7 +68,7 @@ class Term:
         self.size = self.cell.size + 1
         self.panels = set(numpy.unique(boxes.rows[:, 0]))
         self._places, self._beam, self._wavelength = Panels(whole), whole["beam_direction"], wavelength_of(whole) * 1e10
-        if shared.amplitudes:  # those of all shots are given when it is asked
+        if shared.amplitudes:  # amplitudes of all shots are given when it is asked
             whole.structure_factors = numpy.ones((1, 1, 1)), (0, 0, 0)
         self._whole = whole
         self._fluence = float(whole["fluence"])
@@ -90,7 +90,7 @@ class Term:
         self._kept = self._function(point, self._all_names())
 
     def function_bytes(self, point):
-        """What a kept function takes: a grid, its gradient and what this is added up in, and maps of pixels."""
+        """Bytes that a kept function takes: a grid, its gradient and what this is added up in, and maps of pixels."""
         return 3 * (0 if point.grid is None else point.grid.nbytes) + 100 * len(self.boxes.data)
 
     def _all_names(self):
@@ -207,7 +207,7 @@ class Term:
         return Metric(own @ own.T + numpy.diag(1 / self.sigma**2), own @ rest.T, rest @ rest.T, amplitudes)
 
     def own_curvature(self, x, point, metric, amplitudes):
-        """That of the shot's own numbers where structure factors follow them. amplitudes: the curvature of these in all
+        """The curvature of the shot's own numbers where structure factors follow them. amplitudes: the curvature of these in all
         shots.
         """
         if point.grid is None:

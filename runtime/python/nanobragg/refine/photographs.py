@@ -38,12 +38,12 @@ _ALONE = 0.9  # part of the light in a reflection's pixels that is of its lattic
 
 @dataclasses.dataclass
 class Model:
-    """What a file says of the crystal's form: cell (A, degrees), space group, structure factors."""
+    """The crystal's form in a file: cell (A, degrees), space group, structure factors."""
 
     path: str
     cell: numpy.ndarray
     hall: str
-    grid: numpy.ndarray = None  # of structure factors [h, k, l], electrons
+    grid: numpy.ndarray = None  # structure factors [h, k, l], electrons
     lowest: tuple = ()  # Miller indices where the grid begins
 
     @staticmethod
@@ -67,7 +67,7 @@ class Model:
 
 @dataclasses.dataclass
 class Still:
-    """What became of a photograph. Lengths in A and mm, angles in degrees, places in pixels."""
+    """The result of a photograph. Lengths in A and mm, angles in degrees, places in pixels."""
 
     index: int
     image: str
@@ -103,7 +103,7 @@ class Still:
         return numpy.select([one.indexed for one in self.lattices], range(len(self.lattices)), -1)
 
     def of_spots(self, name):
-        """What their lattices say of the spots."""
+        """An attribute of the spots' lattices, spot by spot."""
         return numpy.array([getattr(one, name) for one in self.lattices])[numpy.maximum(self.of, 0), numpy.arange(len(self.found))]
 
 
@@ -169,7 +169,7 @@ def _index(still, model, least, geometry, noise, most):
         raise why
     usable = pixels.usable & ~background.shadows
     still.boxes = Boxes.around(spots.at, BOX // 2, photons, usable, background.model, still.calibration)
-    usable[tuple(still.boxes.rows.T)] = False  # what is in the box of a spot is in no other
+    usable[tuple(still.boxes.rows.T)] = False  # pixels in the box of a spot are in no other
     dark = [near_sphere(one, still.shape, _NEAR) for one in still.lattices]
     still.dark = Boxes.around(numpy.concatenate(dark), DARK // 2, photons, usable, background.model, still.calibration)
     still.dark.lattice = numpy.repeat(range(len(dark)), [len(at) for at in dark])[still.dark.box]
@@ -248,7 +248,7 @@ def _depth(detector):
 
 
 def _simulators(still, model, response=Response()):
-    """Those of a still, of a detector of one panel: the plane of the others where photons are absorbed."""
+    """The simulators of a still, with a detector of one panel: the plane of the others where photons are absorbed."""
     photograph, detector = still.photograph, still.fitted.detector
     fast, slow, _ = detector.axes()
     corner = detector.corner() + _depth(detector) * detector.axes()[2]
@@ -269,7 +269,7 @@ def used(still, model):
 
 
 def boxes_of(still, dark=False):
-    """Those of the spots that are explained, or those without spots, with the reflections that are nearest to their pixels: those
+    """Boxes of the spots that are explained, or of those without spots, with the reflections that are nearest to their pixels: those
     of the lattice that the nearest spot is of. A reflection is h, k, l and its lattice, where there are several."""
     boxes = dataclasses.replace(still.dark) if dark else still.boxes.chosen(still.explained_spots)
     detector, several = still.fitted.detector, len(still.lattices) > 1
@@ -305,7 +305,7 @@ def _faces(detector):
 
 
 def _explained(number, *, stills, model, how):
-    """What became of a still, or why it was not explained, and seconds."""
+    """The result of a still, or why it was not explained, and seconds."""
     still, begin = stills[number], time.perf_counter()
     try:
         use = still.explained_spots = used(still, model)
@@ -559,7 +559,7 @@ def reflections(stills, refined=False):
 
 
 def _modelled(still, there):
-    """Of each spot that is explained the photons of its reflection in data and model, in the pixels that are nearest to it, and
+    """For each spot that is explained the photons of its reflection in data and model, in the pixels that are nearest to it, and
     the centroid of the model's. there: where spots are whose reflection has no pixels."""
     boxes, image = boxes_of(still), still.explained.image
     sums = lambda values: numpy.bincount(boxes.reflection, weights=values, minlength=len(boxes.hkl))

@@ -30,7 +30,7 @@ _KEPT_FUNCTIONS = 1 << 28  # bytes of the compiled functions of a rank that are 
 
 @dataclasses.dataclass
 class SharedResult:
-    """What was refined. On other ranks than the first of an MPI run ``shots`` and ``steps`` are empty.
+    """The result of a refinement. On other ranks than the first of an MPI run ``shots`` and ``steps`` are empty.
 
     Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its sigma, where they
     started (electrons), and how many shots say something of each.
@@ -324,7 +324,7 @@ class _Checkpoint:
         _files.write_file(self.path, content.getbuffer())
 
     def read(self):
-        """What was written last, of the shots of this rank; None: nothing was."""
+        """The state that was written last, of the shots of this rank; None: nothing was."""
         if not os.path.exists(self.path):
             return None
         try:

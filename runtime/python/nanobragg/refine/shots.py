@@ -80,7 +80,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
         results = [result for i in numbers if (result := finished.get(i, len(stills.rows(i)))) is not None]
     known = {result.index for result in results}
     left = [i for i in numbers if i not in known]
-    if workers != 1:  # those of most pixels first: a long one that begins last would keep the others waiting
+    if workers != 1:  # shots of most pixels first: a long one that begins last would keep the others waiting
         left.sort(key=lambda i, cost=stills.counts(): -cost[i])
     for result in dealt(shot, left, ranks) if ranks else _each(shot, left, workers):
         results.append(result)

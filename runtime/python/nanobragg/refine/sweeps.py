@@ -22,11 +22,11 @@ from ._sweep_page import page
 from ._swept import SweptBlocks
 from .photographs import UNITS, in_units, in_words
 
-_MOST_PIXELS = 2e7  # of boxes that are explained
+_MOST_PIXELS = 2e7  # pixels of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
-MOST_SETS = 8  # of mosaic blocks; over many frames a rocking curve is known better than a still shows it
-_LAYER, _MOST_LAYERS = 0.8, 8  # of the sensor: pixels by which neighbours are apart where light is most oblique
+MOST_SETS = 8  # sets of mosaic blocks; over many frames a rocking curve is known better than a still shows it
+_LAYER, _MOST_LAYERS = 0.8, 8  # layers of the sensor: pixels by which neighbours are apart where light is most oblique
 _AXIS = 17.5  # mrad, what is known of the axis before
 _REACH = 100.0  # mrad of the axis in a step
 _MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 2e-4, 2e-4  # where fits start: degrees, part of the wavelength, rad
@@ -34,7 +34,7 @@ _MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 2e-4, 2e-4  # where fits start: degre
 
 @dataclasses.dataclass
 class Sweep:
-    """What became of a sweep. Lengths in A and mm, angles in degrees, places in pixels."""
+    """The result of a sweep. Lengths in A and mm, angles in degrees, places in pixels."""
 
     index: int
     status: str = "refined"  # or "rejected"
@@ -44,12 +44,12 @@ class Sweep:
     reflections: int = 0
     bright: int = 0  # reflections above 10 sigmas
     chi2: float = numpy.nan  # per pixel of theirs, of a variance of one photon and more
-    chi2_poisson: float = numpy.nan  # of the model's photons
+    chi2_poisson: float = numpy.nan  # for the model's photons
     rms_px: float = numpy.nan
-    sums: float = numpy.nan  # of the model over the table's, the median of bright reflections
-    sums_apart: float = numpy.nan  # what half of them are within
+    sums: float = numpy.nan  # the model's over the table's, the median of bright reflections
+    sums_apart: float = numpy.nan  # the distance from 1 that half of them are within
     sums_far: int = 0  # how many are not within 5 %
-    sums_data: float = numpy.nan  # of the data, the same
+    sums_data: float = numpy.nan  # the same for the data
     sums_data_far: int = 0
     turned: float = numpy.nan  # the crystal, from its start, in the middle of the sweep
     axis_turned: float = numpy.nan
@@ -57,14 +57,14 @@ class Sweep:
     seconds: float = 0.0
     matrix: numpy.ndarray = None  # columns a*, b*, c*, 1/A, in the laboratory where the axis is at 0
     explained: object = dataclasses.field(default=None, repr=False)
-    rows: numpy.ndarray = dataclasses.field(default=None, repr=False)  # of the table
-    columns: dict = dataclasses.field(default_factory=dict, repr=False)  # of these reflections
+    rows: numpy.ndarray = dataclasses.field(default=None, repr=False)  # rows of the table
+    columns: dict = dataclasses.field(default_factory=dict, repr=False)  # columns of these reflections
     boxes: object = dataclasses.field(default=None, repr=False)
     own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # which pixels are of their box's reflection
 
 
 def _profile(scan, listed):
-    """What DIALS says of the spots of an experiment."""
+    """The spots of an experiment in DIALS' table."""
     profiles, number = listed.get("profile", []), listed["experiment"][scan.index].get("profile")
     return profiles[number] if isinstance(number, int) and 0 <= number < len(profiles) else {}
 
@@ -92,7 +92,7 @@ def _simulators(scan, listed, response):
 
 
 def _layers(panels):
-    """Of the sensor: as many as spots that come in at an angle need to be smeared out by its depth; 0 where none is known."""
+    """Layers of the sensor: as many as spots that come in at an angle need to be smeared out by its depth; 0 where none is known."""
     first, smear = panels[0], 0.0
     if first.get("px_mm_strategy", {}).get("type") != "ParallaxCorrectedPxMmStrategy" or not first.get("thickness"):
         return 0
@@ -106,7 +106,7 @@ def _layers(panels):
 
 
 def _nearest(sim, plain, boxes, exposures):
-    """Of each pixel the Miller index that is nearest, and on which side of beam and axis it is: a reflection crosses the sphere
+    """For each pixel the Miller index that is nearest, and on which side of beam and axis it is: a reflection crosses the sphere
     on both."""
     q = scattering_vectors(plain, boxes.panel, boxes.rows)
     axis = sim["spindle_axis"]
@@ -210,7 +210,7 @@ def _angle(change):
 
 
 def _measure(sweep, boxes, table, bbox, summed):
-    """What the pixels of each reflection say, against the table. summed: which pixels of its boxes the table sums."""
+    """Measures the pixels of each reflection against the table. summed: which pixels of its boxes the table sums."""
     result, rows = sweep.explained, sweep.rows
     model = result.light
     # The pixels of a box that are its own reflection's.

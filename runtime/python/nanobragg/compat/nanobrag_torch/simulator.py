@@ -239,7 +239,7 @@ class Simulator:
         return result.to(device=self.device, dtype=self.dtype)
 
     def compute_statistics(self, float_image):
-        """Of the pixels that are in the region and not masked: N; largest value and where it is last; mean; root mean square and
+        """For the pixels that are in the region and not masked: N; largest value and where it is last; mean; root mean square and
         deviation from the mean, both over N - 1 as the C program has them. All 0 where there is no pixel."""
         d = self.detector.config
         counts = torch.zeros(float_image.shape, dtype=torch.bool)

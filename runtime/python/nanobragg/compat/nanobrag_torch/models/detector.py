@@ -129,7 +129,7 @@ class Detector:
         return rotate_axis(bent, -self.fdet_vec.expand(flat.shape), s / self.distance)
 
     def get_solid_angle(self, pixel_coords=None):
-        """Of each pixel, (slow, fast); 1/R^2 alone where point_pixel says so."""
+        """The solid angle of each pixel, (slow, fast); 1/R^2 alone where point_pixel says so."""
         position = self.get_pixel_coords() if pixel_coords is None else pixel_coords
         r = torch.linalg.norm(position, dim=-1)
         if self.config.point_pixel:
