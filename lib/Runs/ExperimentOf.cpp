@@ -69,7 +69,8 @@ LoadedInputs loadInputs(const CommandLine &line, const SeriesTables &tables, io:
 }
 
 CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInputs &loaded) {
-  CompleteExperiment complete = completeExperiment(requestOf(line), loaded);
+  const SeriesTables none; // have been read
+  CompleteExperiment complete = completeExperiment(requestOf(line, none), loaded);
   const std::vector<std::string> idle = flagsWithoutEffect(line, complete.neverRead);
   complete.warnings.insert(complete.warnings.end(), idle.begin(), idle.end());
   return complete;
@@ -77,7 +78,8 @@ CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInput
 
 Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed) {
   const CommandLine line = parseExperiment(flags);
-  return completeExperiment(line, loadInputs(line, {}, parsed)).experiment;
+  const SeriesTables none;
+  return completeExperiment(line, loadInputs(line, none, parsed)).experiment;
 }
 
 SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,

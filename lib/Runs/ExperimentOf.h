@@ -25,11 +25,11 @@ struct SeriesTables {
 SeriesTables readTables(const CommandLine &line);
 
 /// The request of a command line before its files are read. `line` and `tables` outlive it.
-ExperimentRequest requestOf(const CommandLine &line, const SeriesTables &tables = {});
+ExperimentRequest requestOf(const CommandLine &line, const SeriesTables &tables);
 
 /// Reads every file that the command line names, with its own warnings first. Throws UsageError
 /// also for outputs that would destroy each other, io::FileError.
-LoadedInputs loadInputs(const CommandLine &line, const SeriesTables &tables = {},
+LoadedInputs loadInputs(const CommandLine &line, const SeriesTables &tables,
                         io::HklStore *parsed = nullptr);
 
 /// The experiment, with a warning for each flag that has no effect.

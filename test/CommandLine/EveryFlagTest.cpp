@@ -199,7 +199,7 @@ const std::vector<Case> detector = {
 };
 
 const std::vector<Case> geometry = {
-    {"-xds -mosflm", [](L l) { return l.options.convention == Convention::Mosflm; }, true},
+    {"-xds -mosflm", [](L l) { return l.options.convention == Convention::Mosflm; }},
     {"-denzo", [](L l) { return l.options.convention == Convention::Denzo; }},
     {"-adxv", [](L l) { return l.options.convention == Convention::Adxv; }},
     {"-xds", [](L l) { return l.options.convention == Convention::Xds; }},

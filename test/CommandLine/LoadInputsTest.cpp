@@ -31,7 +31,8 @@ class LoadInputsTest : public testing::Test {
 protected:
   LoadedInputs load(const std::string &words) {
     line = parse(words);
-    LoadedInputs loaded = loadInputs(line);
+    const SeriesTables tables = readTables(line);
+    LoadedInputs loaded = loadInputs(line, tables);
     line.options = toFlagUnits(loaded.options);
     return loaded;
   }

@@ -29,7 +29,7 @@ class Orientation(unittest.TestCase):
     def test_each_way_gives_the_same_crystal(self):
         angles = np.array([20, -35, 70]) * deg
         x, y, z = np.eye(3)
-        about = lambda axis, angle: np.eye(3) + np.sin(angle) * np.cross(np.eye(3), -axis) + (1 - np.cos(angle)) * (np.outer(axis, axis) - np.eye(3))
+        about = lambda axis, angle: np.eye(3) + np.sin(angle) * np.cross(np.eye(3), axis) + (1 - np.cos(angle)) * (np.outer(axis, axis) - np.eye(3))
         turn = about(z, angles[2]) @ about(y, angles[1]) @ about(x, angles[0])
         w = np.sqrt(1 + np.trace(turn)) / 2
         quaternion = [w, *(np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / (4 * w))]
@@ -143,9 +143,9 @@ class Parts(unittest.TestCase):
 
     def test_settings(self):
         sim = nb.Simulator(nb.Crystal(**CELL), plate(), precision="mixed", cull=1e-7, threads=1)
-        self.assertEqual(sim._core.options()["settings"]["cull"], "1e-07")
+        self.assertEqual(sim._core.options()["settings"]["cull"], "1e-7")
         copy = pickle.loads(pickle.dumps(sim))
-        self.assertEqual(copy._core.options()["settings"]["cull"], "1e-07")
+        self.assertEqual(copy._core.options()["settings"]["cull"], "1e-7")
         np.testing.assert_array_equal(copy.image(), sim.image())
         state = sim._core.state()
         self.assertEqual(sorted(state), ["experiment", "settings", "version"])

@@ -183,10 +183,10 @@ class Numbers(unittest.TestCase):
         np.testing.assert_array_equal(third.image(), reference().image())
         np.testing.assert_array_equal(sim.image(), reference().image())
         self.assertGreater(abs(other.image() - sim.image()).max(), 0)
-        core, state, options = sim.__reduce__()[1]
-        for damaged in (b"", state[:100], state + b"x"):
+        kind, state = sim.__reduce__()[1]
+        for damaged in (b"", state["experiment"][:100], state["experiment"] + b"x"):
             with self.assertRaises(ValueError):
-                nb.simulator._restore(core, damaged, options)
+                nb.simulator._restore(kind, dict(state, experiment=damaged))
 
     def test_units_are_those_of_flags(self):
         by_flags = nb.Simulator.from_flags(

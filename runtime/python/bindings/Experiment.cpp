@@ -210,7 +210,8 @@ Made makeOfFlags(const PythonRequest &request, const std::vector<std::string> &f
   {
     nb::gil_scoped_release released;
     line = parseExperiment(flags, said);
-    merged = requestOf(line);
+    const SeriesTables none;
+    merged = requestOf(line, none);
     merged.inputs = request.inputs;
     merged.panels = request.panels;
     loaded = loadInputs(merged, HklCache::fromEnvironment().get());

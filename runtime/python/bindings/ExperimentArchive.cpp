@@ -92,14 +92,15 @@ void fields(Archive &a, Fields &...all) {
   (field(a, all), ...);
 }
 
-// A field that is added to a struct has to be added here: each list below names all of them, or
-// does not compile.
+// A field that is added to a struct is added here: the list names all of them, or does not compile.
+#define NB_ARCHIVE(Struct, ...)                                                                    \
+  template <typename Archive>                                                                      \
+  void field(Archive &a, Struct &object) {                                                         \
+    auto &[__VA_ARGS__] = object;                                                                  \
+    fields(a, __VA_ARGS__);                                                                        \
+  }
 
-template <typename Archive>
-void field(Archive &a, HklGrid &grid) {
-  auto &[hMin, hMax, kMin, kMax, lMin, lMax, values] = grid;
-  fields(a, hMin, hMax, kMin, kMax, lMin, lMax, values);
-}
+NB_ARCHIVE(HklGrid, hMin, hMax, kMin, kMax, lMin, lMax, values)
 
 template <typename Archive>
 void field(Archive &a, std::shared_ptr<const HklGrid> &grid) {
@@ -113,94 +114,42 @@ void field(Archive &a, std::shared_ptr<const HklGrid> &grid) {
     grid = std::make_shared<const HklGrid>(std::move(copy));
 }
 
-template <typename Archive>
-void field(Archive &a, PixelMap &map) {
-  auto &[values] = map;
-  fields(a, values);
-}
+NB_ARCHIVE(PixelMap, values)
 
-template <typename Archive>
-void field(Archive &a, NumberList &list) {
-  auto &[values] = list;
-  fields(a, values);
-}
+NB_ARCHIVE(NumberList, values)
 
-template <typename Archive>
-void field(Archive &a, Panel &panel) {
-  auto &[offset, fastAxis, slowAxis, normal, fastPixels, slowPixels] = panel;
-  fields(a, offset, fastAxis, slowAxis, normal, fastPixels, slowPixels);
-}
+NB_ARCHIVE(Panel, offset, fastAxis, slowAxis, normal, fastPixels, slowPixels)
 
-template <typename Archive>
-void field(Archive &a, Crystal &crystal) {
-  auto &[cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, energyNodes, fPrime, fDoublePrime,
-         mosaicSpread, mosaicAxis, mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma,
-         symmetryH, symmetryK, symmetryL] = crystal;
-  fields(a, cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset, ncells,
-         ncellsCross, fudge, defaultF, grid, sheets, sheetStep, energyNodes, fPrime, fDoublePrime,
-         mosaicSpread, mosaicAxis, mosaicUnitAngle, mosaicAbc, diffuseGamma, diffuseSigma,
-         symmetryH, symmetryK, symmetryL);
-}
+NB_ARCHIVE(Crystal, cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, reciprocalMatrix, misset,
+           ncells, ncellsCross, fudge, defaultF, grid, sheets, sheetStep, energyNodes, fPrime,
+           fDoublePrime, mosaicSpread, mosaicAxis, mosaicUnitAngle, mosaicAbc, diffuseGamma,
+           diffuseSigma, symmetryH, symmetryK, symmetryL)
 
-template <typename Archive>
-void field(Archive &a, Goniometer &goniometer) {
-  auto &[spindleAxis, phi0, osc, phiStepFraction, phiSteps] = goniometer;
-  fields(a, spindleAxis, phi0, osc, phiStepFraction, phiSteps);
-}
+NB_ARCHIVE(Goniometer, spindleAxis, phi0, osc, phiStepFraction, phiSteps)
 
-template <typename Archive>
-void field(Archive &a, Beam &beam) {
-  auto &[direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         hdivSigma, vdivSigma, bandwidthSigma, fluence, exposure, unitHdiv, unitVdiv,
-         unitDispersion, sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale,
-         sourceWeight] = beam;
-  fields(a, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange, vdivRange,
-         hdivSigma, vdivSigma, bandwidthSigma, fluence, exposure, unitHdiv, unitVdiv,
-         unitDispersion, sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale,
-         sourceWeight);
-}
+NB_ARCHIVE(Beam, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange,
+           vdivRange, hdivSigma, vdivSigma, bandwidthSigma, fluence, exposure, unitHdiv, unitVdiv,
+           unitDispersion, sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale,
+           sourceWeight)
 
-template <typename Archive>
-void field(Archive &a, Detector &detector) {
-  auto &[distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
-         rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
-         roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, light, listPanel, listSlow, listFast,
-         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius, deadTime] = detector;
-  fields(a, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis, normal,
-         rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
-         roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-         layerFraction, layers, panels, mask, gainMap, light, listPanel, listSlow, listFast,
-         wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius, deadTime);
-}
+NB_ARCHIVE(Detector, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis,
+           normal, rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
+           roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
+           layerFraction, layers, panels, mask, gainMap, light, listPanel, listSlow, listFast,
+           wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius, deadTime)
 
 template <typename Archive>
 void field(Archive &a, ListedPixels &listed) {
-  auto &[places, imagePixels, runs] = listed;
-  fields(a, places, imagePixels);
+  fields(a, listed.places, listed.imagePixels);
 }
 
-template <typename Archive>
-void field(Archive &a, Background &background) {
-  auto &[stol, factor, first, last, thickness, density, molarMass, area, oversample] = background;
-  fields(a, stol, factor, first, last, thickness, density, molarMass, area, oversample);
-}
+NB_ARCHIVE(Background, stol, factor, first, last, thickness, density, molarMass, area, oversample)
 
-template <typename Archive>
-void field(Archive &a, Average &average) {
-  auto &[nodes, weights, exponent, tolerance, around, fast, slow, phi, wavelength, hdiv, vdiv,
-         rotation] = average;
-  fields(a, nodes, weights, exponent, tolerance, around, fast, slow, phi, wavelength, hdiv, vdiv,
-         rotation);
-}
+NB_ARCHIVE(Average, nodes, weights, exponent, tolerance, around, fast, slow, phi, wavelength, hdiv,
+           vdiv, rotation)
 
-template <typename Archive>
-void field(Archive &a, Experiment &experiment) {
-  auto &[variant, crystal, goniometer, beam, detector, dmin, waterSize, background, average] =
-      experiment;
-  fields(a, variant, crystal, goniometer, beam, detector, dmin, waterSize, background, average);
-}
+NB_ARCHIVE(Experiment, variant, crystal, goniometer, beam, detector, dmin, waterSize, background,
+           average)
 
 } // namespace
 

@@ -95,7 +95,7 @@ def series(flags: str | Iterable[str], comm: Any = None) -> None:
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:
-            command += [f"--shard={comm.rank}/{comm.size}", f"--deal={theirs.fileno()}", "-noprogress"]
+            command += f"--shard={comm.rank}/{comm.size} --deal={theirs.fileno()} -noprogress".split()
             if comm.rank != 0:
                 command += ["--quiet"]
             running = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()])
