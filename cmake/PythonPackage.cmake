@@ -3,7 +3,7 @@
 
 include(OthersLicenses)
 nb_install_licenses(nanobragg/licenses libpng-dev zlib1g-dev nlohmann-json3-dev libcli11-dev)
-add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub)
+add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub nb-python-fields)
 
 # Files of reflections other than lists.
 find_path(GEMMI_INCLUDE_DIR gemmi/mtz.hpp)

@@ -13,9 +13,17 @@ SMALL = ("-cell 70 80 90 85 95 100 -default_F 100 -lambda 1 -N 5 -distance 100 -
 
 
 def load_tests(loader, tests, pattern):
-    """The part NB_TEST_PART, "1/3", of a module's methods; unittest looks for this name in a module of tests."""
-    part, parts = map(int, os.environ.get("NB_TEST_PART", "1/1").split("/"))
-    return unittest.TestSuite([test for suite in tests for test in suite][part - 1::parts])
+    """The part NB_TEST_PART of a module's methods: "nightly", those of classes with that attribute, or "1/3" of the others.
+
+    unittest looks for this name in a module of tests."""
+    part = os.environ.get("NB_TEST_PART", "all")
+    if part == "all":
+        return tests
+    every = [test for suite in tests for test in suite]
+    if part == "nightly":
+        return unittest.TestSuite(test for test in every if hasattr(test, "nightly"))
+    number, parts = map(int, part.split("/"))
+    return unittest.TestSuite([test for test in every if not hasattr(test, "nightly")][number - 1::parts])
 
 
 def flags(*more):

@@ -714,6 +714,7 @@ class OfGeometry(unittest.TestCase):
 class OfCysteine(unittest.TestCase):
     """B. Williams, R. Gildea, G. Winter, doi 10.5281/zenodo.51405, CC-BY 4.0."""
 
+    nightly = True
     def test_a_full_header_says_what_dials_refined(self):
         """Within its refinement, which turned two-theta by 0.4 degrees and moved the plane by 1.5 mm."""
         folder = os.path.join(REAL, "l_cysteine")
@@ -729,6 +730,7 @@ class OfCysteine(unittest.TestCase):
 class OfThaumatin(unittest.TestCase):
     """Stills of the staff of DLS I24 (2019), data repository of DIALS, CC-BY 4.0."""
 
+    nightly = True
     MODEL = os.path.join(REAL, "models", "thaumatin_dimple.pdb")
 
     def test_a_still_is_explained(self):

@@ -202,6 +202,7 @@ class OfScans(unittest.TestCase):
 class OfCysteine(unittest.TestCase):
     """B. Williams, R. Gildea, G. Winter, doi 10.5281/zenodo.51405, CC-BY 4.0."""
 
+    nightly = True
     def test_rocking_curves_are_explained(self):
         sweep, = sweeps(*CYSTEINE, system="orthorhombic", sets=2)
         self.assertEqual(sweep.status, "refined", sweep.why)
