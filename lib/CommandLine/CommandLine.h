@@ -10,6 +10,7 @@
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
 #include "lib/CommandLine/UsageError.h"
+#include "lib/Experiment/CompileRequest.h"
 #include "lib/Experiment/NoiseModel.h"
 #include "lib/Experiment/Options.h"
 #include "lib/Experiment/Semantics.h"
@@ -119,8 +120,7 @@ struct ToolOptions {
   bool printout = false;
   std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
   Emit emit = Emit::Nothing;
-  /// For Emit::Mlir: until-before=STAGE or until-after=STAGE; empty: up to fusion.
-  std::string until;
+  Until until; ///< for Emit::Mlir
   std::optional<std::string> timingFile;
   Instruments instruments; ///< `json` is of gradients, too
   std::optional<PixelIndex> tracePixel;

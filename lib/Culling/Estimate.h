@@ -4,6 +4,7 @@
 
 #include "lib/Experiment/Derivative.h"
 #include "lib/Experiment/Experiment.h"
+#include "nanobragg/CullSetting.h"
 #include "nanobragg/Precision.h"
 
 #include <optional>

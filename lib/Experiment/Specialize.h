@@ -22,8 +22,5 @@ inline constexpr double fewestSpecializedSamples = 1e7;
 std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precision precision,
                                           const Derivative &derivative);
 
-/// Leaves those of any kernel, for a GPU, where nothing else was measured.
-void leaveUsualCounts(std::vector<FixedCount> &fixed);
-
 } // namespace nanobragg
 #endif

@@ -113,7 +113,7 @@ Work workOf(const CompileCommand &command) {
 std::string compile(const CompileCommand &command, const Work &work) {
   const KernelRequest &request = work.request;
   if (command.emit == "header" && command.program.empty())
-    return headerText(request.variant, command.symbol);
+    return headerText({request.variant, {}, {}, request.cull}, command.symbol);
   const auto compiler =
       request.passes.plugins.empty() ? CompilerLibrary::open() : CompilerLibrary::openForPlugins();
   if (command.emit == "header") {

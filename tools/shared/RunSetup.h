@@ -5,6 +5,7 @@
 #include "lib/Experiment/Defaults.h"
 #include "lib/Inputs/LoadInputs.h"
 #include "nanobragg/Simulator.h"
+#include "runtime/simulator/Placement.h"
 
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ struct RunSetup {
   CommandLine line;
   LoadedInputs loaded;
   CompleteExperiment complete;
-  std::vector<std::string> decided; ///< what is not as asked for, and why
+  Decision decided; ///< on the program of the image
 };
 
 /// For OwnPasses::tell: a line on standard error.

@@ -110,8 +110,9 @@ llvm::Error InterpretedExperiment::simplify(const CompileOptions &options) {
 }
 
 llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
-  program = buildProgram(context, variant);
-  variantText = nanobragg::KernelSpecification{variant, options.derivative, {}}.toString();
+  program = buildProgram(context, variant, options.cull);
+  variantText =
+      nanobragg::KernelSpecification{variant, options.derivative, {}, options.cull}.toString();
   if (llvm::Error error = options.passes.any() ? runOwnPasses(options) : simplify(options))
     return createStringError("preparing the program failed: " + toString(std::move(error)));
   std::string message;

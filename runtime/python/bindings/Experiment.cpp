@@ -7,7 +7,7 @@
 #include "lib/IO/ImageFile.h"
 #include "lib/Inputs/ExperimentOf.h"
 #include "lib/Parallel/MostThreads.h"
-#include "lib/Target/DeviceChoice.h"
+#include "nanobragg/DeviceChoice.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/array.h>
@@ -151,10 +151,8 @@ SimulatorOptions optionsOf(const SimulatorOptions &flags, std::optional<int> thr
   }
   if (precision)
     options.precision = precisionOf(*precision);
-  if (device) {
-    DeviceChoice::parse(*device);
+  if (device)
     options.device = *device;
-  }
   if (engine) {
     if (*engine == "fused")
       options.engine = Engine::Fused;

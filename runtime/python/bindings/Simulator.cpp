@@ -144,7 +144,7 @@ void bindSimulator(nb::module_ &module) {
                  wordsOf<Averaging>[std::size_t(self.simulator.experiment().variant.averaging)];
              d["threads"] = self.options.threads;
              d["precision"] = toString(self.options.precision);
-             d["device"] = self.options.device.empty() ? "auto" : self.options.device;
+             d["device"] = self.options.device.toString();
              return d;
            })
       .def("variant", [](const PythonSimulator &self) {

@@ -43,7 +43,7 @@ nb::tuple stateOf(const PythonSimulator &self) {
       self.use([](Simulator &s) { return archive(s.experiment(), s.listed()); });
   const SimulatorOptions &o = self.options;
   return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()),
-                        nb::make_tuple(o.threads, toString(o.precision), o.device,
+                        nb::make_tuple(o.threads, toString(o.precision), o.device.toString(),
                                        o.engine ? int(*o.engine) : -1, o.kernelFile, o.fallback,
                                        o.passes.pipeline, o.passes.plugins, o.passes.patterns,
                                        o.cull ? o.cull->toString() : "", rowsOf(o.pixels),

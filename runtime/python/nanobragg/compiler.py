@@ -138,7 +138,7 @@ def stages(flags, **how):
     program = emit(flags, "nb", **how)
     texts = {"nb": program}
     for stage in STAGES:
-        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until": f"until-after={stage}"})
+        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until_after": stage})
     return texts
 
 
