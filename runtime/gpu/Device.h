@@ -6,7 +6,8 @@
 #ifndef NANOBRAGG_RUNTIME_GPU_DEVICE_H
 #define NANOBRAGG_RUNTIME_GPU_DEVICE_H
 
-#include "lib/Target/DeviceChoice.h"
+#include "lib/Target/GpuVendor.h"
+#include "nanobragg/DeviceChoice.h"
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/NoGpu.h"
 #include "runtime/processor/KernelRunner.h"

@@ -3,7 +3,7 @@
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Quantities/ClosestWord.h"
-#include "lib/Target/DeviceChoice.h"
+#include "nanobragg/DeviceChoice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,9 +61,10 @@ const OwnFlag<C> flags[] = {
      }},
     {"--device", "DEVICE", deviceHelp, "",
      [](C &c, const Text &v) {
-       if (!DeviceChoice::fromString(v))
+       const auto device = DeviceChoice::fromString(v);
+       if (!device)
          throw UsageError("--device: " + DeviceChoice::refusal(v));
-       c.device = v;
+       c.device = *device;
      }},
     {"--reference", "interpreter|fused", "what the differences are taken of; default: interpreter",
      "",

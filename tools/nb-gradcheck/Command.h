@@ -18,7 +18,7 @@ struct GradCheckCommand {
   std::optional<double> rtol, atol; ///< unset: by the precision
   CheckOptions check;
   int threads = 0;
-  std::string device = "cpu";          ///< for compiled kernels, as SimulatorOptions::device
+  DeviceChoice device = "cpu";         ///< for compiled kernels, as SimulatorOptions::device
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim
 };
 
