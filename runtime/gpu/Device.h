@@ -1,8 +1,8 @@
 // A GPU, for the rest of the runtime.
 //
 // Each vendor's driver stands behind this interface in a folder of its own: runtime/gpu/cuda,
-// runtime/gpu/opencl. Nothing outside that folder includes a header of it but Open.h, and nothing
-// in it knows how a kernel is run: that is Runner's.
+// runtime/gpu/opencl. Nothing outside that folder includes a header of it (Vendors.h has the
+// ways in), and nothing in it knows how a kernel is run: that is Runner's.
 #ifndef NANOBRAGG_RUNTIME_GPU_DEVICE_H
 #define NANOBRAGG_RUNTIME_GPU_DEVICE_H
 

@@ -163,10 +163,6 @@ void writeForEachChip(const CompileCommand &command, Work work) {
 
 int run(const std::vector<std::string> &words) {
   const CompileCommand command = parseCommand(words);
-  if (command.help)
-    return print(compileUsage());
-  if (command.version)
-    return print("nb-compile " NB_VERSION "\n");
   if (command.completion)
     return print(bashCompletion());
   if (!command.inspect.empty())
@@ -188,4 +184,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-compile", "--help", argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-compile", compileUsage, argc, argv, run); }

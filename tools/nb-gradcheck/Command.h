@@ -11,7 +11,7 @@
 namespace nanobragg {
 
 struct GradCheckCommand {
-  bool help = false, version = false, json = false;
+  bool json = false;
   std::string parameters = "scalars";
   std::vector<Engine> engines = {Engine::Fused, Engine::Interpreter};
   Engine reference = Engine::Interpreter;

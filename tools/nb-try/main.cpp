@@ -259,15 +259,8 @@ int Try::run() {
   return wrong ? Different : failed ? Failure : Success;
 }
 
-int run(const std::vector<std::string> &words) {
-  TryCommand command = parseTry(words);
-  if (command.help)
-    return print(tryUsage());
-  if (command.version)
-    return print("nb-try " NB_VERSION "\n");
-  return Try(std::move(command)).run();
-}
+int run(const std::vector<std::string> &words) { return Try(parseTry(words)).run(); }
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-try", "--help", argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-try", tryUsage, argc, argv, run); }
