@@ -23,32 +23,62 @@ if(NB_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# nb_add_headers(NAME HEADER): a target that precompiles HEADER for others, see nb_precompile. Parsing what
+# comes from elsewhere is half of the time that most files take. For compile caches its path is relative, and no
+# times are kept.
+function(nb_add_headers name header)
+  add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/cmake/Headers.cpp)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_precompile_headers(${name} PRIVATE <${header}>)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
+nb_add_headers(nb-headers cmake/Headers.h)
+target_link_libraries(nb-headers PRIVATE nlohmann_json::nlohmann_json)
+# What libraries, programs and tests of a folder are compiled with, and those over MLIR.
+set(NB_HEADERS nb-headers)
+set(NB_MLIR_HEADERS nb-mlir-headers)
+
+# nb_precompile(TARGET HEADERS): TARGET's files are compiled with what the target HEADERS has precompiled.
+function(nb_precompile target headers)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL EXECUTABLE)
+    # They were precompiled for libraries, with -fPIC and not with a program's -fPIE.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()
+
 # nb_add_library(NAME SOURCES... [LINK libs...]): a static library that knows nothing of MLIR.
 # Headers are included by their path from the root, installed ones as "nanobragg/NAME.h".
 function(nb_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  nb_precompile(${name} ${NB_HEADERS})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/runtime/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
+# nb_use_mlir(TARGET): TARGET and who links it get MLIR's headers and the shared libMLIR and libLLVM, or with the
+# property NB_STATIC_MLIR none: that is for nb_link_mlir_archives.
+function(nb_use_mlir target)
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+                                              ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  set(own_mlir $<BOOL:$<TARGET_PROPERTY:NB_STATIC_MLIR>>)
+  target_link_libraries(${target} PUBLIC $<$<NOT:${own_mlir}>:MLIR> $<$<NOT:${own_mlir}>:LLVM>)
+endfunction()
+
 # nb_add_mlir_library(NAME SOURCES... [DEPENDS targets...] [LINK libs...]): a static library over
-# MLIR. Who links it gets the shared libMLIR and libLLVM, or with the property NB_STATIC_MLIR none:
-# that is for nb_link_mlir_archives.
+# MLIR.
 function(nb_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
-                                            ${CMAKE_SOURCE_DIR}/runtime/include)
-  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  set(own_mlir $<BOOL:$<TARGET_PROPERTY:NB_STATIC_MLIR>>)
-  target_link_libraries(${name} PUBLIC $<$<NOT:${own_mlir}>:MLIR> $<$<NOT:${own_mlir}>:LLVM>
-                                       ${ARG_LINK})
-  if(NOT name STREQUAL nb-mlir-headers)
-    target_precompile_headers(${name} REUSE_FROM nb-mlir-headers)
-  else()
-    target_precompile_headers(${name} PRIVATE <cmake/MLIRHeaders.h>) # relative, for compile caches
-  endif()
+  nb_use_mlir(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  nb_precompile(${name} ${NB_MLIR_HEADERS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -91,18 +121,31 @@ function(nb_link_few_libraries target)
   endif()
 endfunction()
 
+# nb_add_program(NAME SOURCES... [MLIR] [LINK libs...]): a program that can say its version. MLIR: its sources
+# include MLIR's headers.
+function(nb_add_program name)
+  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_compile_definitions(${name} PRIVATE NB_VERSION="${CMAKE_PROJECT_VERSION}")
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  if(ARG_MLIR)
+    nb_precompile(${name} ${NB_MLIR_HEADERS})
+  else()
+    nb_precompile(${name} ${NB_HEADERS})
+  endif()
+endfunction()
+
 # nb_add_unit_test(NAME SOURCES... [MLIR] LINK libs...): a GoogleTest program, one ctest entry. MLIR: its
-# sources include MLIR's headers, which are precompiled.
+# sources include MLIR's headers.
 function(nb_add_unit_test name)
   cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
   if(ARG_MLIR)
-    # They were precompiled for libraries, with -fPIC and not with a program's -fPIE.
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${name} PRIVATE -fPIC)
-    target_precompile_headers(${name} REUSE_FROM nb-mlir-headers)
+    nb_precompile(${name} ${NB_MLIR_HEADERS})
+  else()
+    nb_precompile(${name} ${NB_HEADERS})
   endif()
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

@@ -2,7 +2,7 @@
 # is what is in those of an installed tree.
 
 include(OthersLicenses)
-nb_install_licenses(nanobragg/licenses libpng-dev zlib1g-dev nlohmann-json3-dev libcli11-dev)
+nb_install_licenses(nanobragg/licenses libpng-dev zlib1g-dev nlohmann-json3-dev)
 add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub nb-python-fields)
 
 # Files of reflections other than lists.
@@ -32,15 +32,10 @@ else()
   message(STATUS "no HDF5 or no libdeflate here: the package reads and writes no NeXus files")
 endif()
 
-find_package(CLI11 QUIET)
-if(CLI11_FOUND)
-  add_subdirectory(tools/shared)
-  add_subdirectory(tools/nb-sim)
-  add_dependencies(nb-python-package nb-sim)
-  install(TARGETS nb-sim RUNTIME DESTINATION nanobragg/bin COMPONENT python)
-else()
-  message(STATUS "no CLI11 here: the package has no nb-sim")
-endif()
+add_subdirectory(tools/shared)
+add_subdirectory(tools/nb-sim)
+add_dependencies(nb-python-package nb-sim)
+install(TARGETS nb-sim RUNTIME DESTINATION nanobragg/bin COMPONENT python)
 
 if(NOT NB_PYTHON_COMPILER)
   return()

@@ -9,10 +9,12 @@
 #ifndef NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 #define NANOBRAGG_COMMANDLINE_COMMANDLINE_H
 
-#include "lib/Noise/NoiseModel.h"
+#include "lib/Experiment/Options.h"
 #include "lib/Experiment/Semantics.h"
-#include "lib/Quantities/UsageError.h"
 #include "lib/Inputs/InputFiles.h"
+#include "lib/Noise/NoiseModel.h"
+#include "lib/Program/CompileRequest.h"
+#include "lib/Quantities/UsageError.h"
 #include "nanobragg/Run.h"
 #include "nanobragg/SimulatorOptions.h"
 
@@ -98,8 +100,7 @@ struct ToolOptions {
   bool printout = false;
   std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
   Emit emit = Emit::Nothing;
-  /// For Emit::Mlir: until-before=STAGE or until-after=STAGE; empty: up to fusion.
-  std::string until;
+  Until until; ///< for Emit::Mlir
   std::optional<std::string> timingFile;
   Instruments instruments; ///< `json` is of gradients, too
   std::optional<PixelIndex> tracePixel;

@@ -1,7 +1,5 @@
 #include "lib/CommandLine/Exclusions.h"
 
-#include "lib/Target/DeviceChoice.h"
-
 #include <algorithm>
 
 namespace nanobragg {
@@ -10,8 +8,7 @@ namespace {
 using Names = std::vector<std::string_view>;
 
 bool isOn(const CommandLine &line, DeviceChoice::Kind kind) {
-  const auto choice = DeviceChoice::fromString(line.tool.simulator.device);
-  return choice && choice->kind == kind;
+  return line.tool.simulator.device.kind == kind;
 }
 bool onGpu(const CommandLine &line) { return isOn(line, DeviceChoice::Kind::Gpu); }
 bool gpuOnCpu(const CommandLine &line) { return isOn(line, DeviceChoice::Kind::GpuOnCpu); }

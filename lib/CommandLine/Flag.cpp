@@ -44,7 +44,7 @@ double Values::number(std::size_t index) const {
   const std::optional<double> value = parseNumber(words[index]);
   if (!value)
     refuse(
-        io::quoted(words[index]) + " is not a number; give " +
+        io::inQuotes(words[index]) + " is not a number; give " +
         (flag.unit.empty() ? "a plain decimal number" : "a number in " + std::string(flag.unit)));
   if (!flag.range.contains(*value))
     refuse(words[index] + inUnit(flag.unit) + " is out of range; it must be " + flag.range.text());
@@ -72,7 +72,7 @@ std::size_t Values::choice(std::span<const std::string_view> allowed) const {
   std::string list;
   for (std::string_view word : allowed)
     list += (list.empty() ? "" : word == allowed.back() ? " or " : ", ") + std::string(word);
-  refuse(io::quoted(words[0]) + " is not one of its values; give " + list);
+  refuse(io::inQuotes(words[0]) + " is not one of its values; give " + list);
 }
 
 const std::vector<FlagGroup> &flagGroups() {

@@ -1,12 +1,14 @@
-// Flags of a tool beside those of nb-sim.
+// Flags of a tool beside those of nb-sim, or of a tool that takes none of nb-sim's.
 #ifndef NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 #define NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/WrappedText.h"
+#include "lib/Experiment/Range.h"
 #include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,14 +16,23 @@
 
 namespace nanobragg {
 
-/// A flag of a tool whose other words are an experiment's. With a value it is written
-/// `--flag=VALUE` or `--flag VALUE`.
+/// A flag of a tool. With a value it is written `--flag=VALUE` or `--flag VALUE`; a value of
+/// several words, "SLOW FAST", is as many words of the command line, handed on with blanks between.
 template <typename Command>
 struct OwnFlag {
   std::string_view name, value, help; ///< no value: none is taken
   std::string_view words = "";        ///< the values there are, where they are few
   void (*apply)(Command &, const std::string &) = nullptr;
 };
+
+/// What the words are that no flag takes.
+enum class OtherWords {
+  OfNbSim, ///< an experiment
+  Names    ///< files and the like; a word with a dash in front is an unknown flag
+};
+
+/// Throws UsageError that names the closest flag.
+[[noreturn]] void refuseFlag(const std::string &word, std::span<const std::string_view> flags);
 
 /// Does the word name a program, as text or bytecode?
 inline bool isProgramFile(std::string_view word) {
@@ -32,53 +43,63 @@ inline bool isProgramFile(std::string_view word) {
 /// UsageError.
 template <typename Command>
 std::vector<std::string> takeOwnFlags(std::span<const OwnFlag<Command>> flags,
-                                      const std::vector<std::string> &words, Command &command) {
+                                      const std::vector<std::string> &words, Command &command,
+                                      OtherWords kind = OtherWords::OfNbSim) {
   std::vector<std::string> others;
   std::vector<std::string_view> ownNames;
   for (const OwnFlag<Command> &flag : flags)
     ownNames.push_back(flag.name);
-  const bool asksForText = std::ranges::any_of(
-      words, [](const std::string &word) { return word == "--help" || word == "--version"; });
   for (std::size_t i = 0; i != words.size(); ++i) {
     const std::string &word = words[i];
     const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
     const std::string name = word.substr(0, equals);
     const auto flag = std::ranges::find(flags, name, &OwnFlag<Command>::name);
-    if (flag == flags.end() && word.starts_with("--") && word != "--" && !asksForText)
-      requireKnownFlag(word, ownNames);
-    if (flag == flags.end())
+    if (flag == flags.end()) {
+      if (kind == OtherWords::Names && word.starts_with('-') && word != "-")
+        refuseFlag(word, ownNames);
+      if (kind == OtherWords::OfNbSim && word.starts_with("--") && word != "--")
+        requireKnownFlag(word, ownNames);
       others.push_back(word);
-    else if (flag->value.empty() && equals != word.npos)
+      continue;
+    }
+    if (flag->value.empty() && equals != word.npos)
       throw UsageError(name + " takes no value");
-    else if (flag->value.empty())
-      flag->apply(command, "");
-    else if (equals != word.npos)
-      flag->apply(command, word.substr(equals + 1));
-    else if (i + 1 != words.size())
-      flag->apply(command, words[++i]);
-    else
-      throw UsageError(name + " needs a value; write '" + name + " " + std::string(flag->value) +
-                       "'");
+    const auto count =
+        flag->value.empty() ? 0 : std::size_t(1 + std::ranges::count(flag->value, ' '));
+    std::string value = equals == word.npos ? "" : word.substr(equals + 1);
+    for (std::size_t taken = equals != word.npos; taken < count; ++taken) {
+      if (i + 1 == words.size())
+        throw UsageError(name + " needs a value; write '" + name + " " + std::string(flag->value) +
+                         "'");
+      value += (taken ? " " : "") + words[++i];
+    }
+    flag->apply(command, value);
   }
   return others;
 }
 
-/// The flags as lines of a help text, what they mean from `column` on.
+/// Lines of a help text, with what flags mean from `column` on: of one flag, of several, and of
+/// --help and --version, which runTool takes.
+std::string describeOwnFlag(std::string_view name, std::string_view value, std::string_view help,
+                            std::size_t column);
 template <typename Command>
 std::string describeOwnFlags(std::span<const OwnFlag<Command>> flags, std::size_t column) {
-  constexpr std::size_t width = 100;
   std::string text;
-  for (const OwnFlag<Command> &flag : flags) {
-    const std::string separator = flag.value.empty() ? "" : flag.name.starts_with("--") ? "=" : " ";
-    std::string line = "  " + std::string(flag.name) + separator + std::string(flag.value);
-    if (line.size() + 1 >= column)
-      line += "\n" + std::string(column, ' ');
-    else
-      line.append(column - line.size(), ' ');
-    text += line + wrapped(flag.help, column, width) + "\n";
-  }
+  for (const OwnFlag<Command> &flag : flags)
+    text += describeOwnFlag(flag.name, flag.value, flag.help, column);
   return text;
 }
+std::string describeCommonFlags(std::size_t column);
+
+/// The number that a flag's value is. Throws UsageError.
+double numberOf(std::string_view flag, const std::string &value, const Range &range);
+/// A whole one.
+std::int64_t countOf(std::string_view flag, const std::string &value, double least, double most);
+/// Which of the words it is. Throws UsageError.
+std::size_t choiceOf(std::string_view flag, const std::string &value,
+                     std::span<const std::string_view> words);
+/// What stands between the commas.
+std::vector<std::string> listOf(const std::string &value);
 
 } // namespace nanobragg
 #endif

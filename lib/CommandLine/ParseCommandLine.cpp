@@ -29,12 +29,12 @@ bool looksLikeFlag(const std::string &word) {
                                 std::vector<std::string_view> candidates = {}) {
   const std::string head = word.substr(0, word.find('='));
   if (head.size() < word.size() && findFlag(head))
-    throw UsageError(io::quoted(word) +
+    throw UsageError(io::inQuotes(word) +
                      ": flags with one dash take their value after a blank; write '" + head + " " +
                      word.substr(head.size() + 1) + "'");
   const std::vector<std::string_view> all = allSpellings();
   candidates.insert(candidates.end(), all.begin(), all.end());
-  throw UsageError("unknown flag " + io::quoted(word) + "; the closest is '" +
+  throw UsageError("unknown flag " + io::inQuotes(word) + "; the closest is '" +
                    std::string(closestWord(head, candidates)) + "'");
 }
 
@@ -90,7 +90,7 @@ std::vector<Occurrence> takeFlags(const std::vector<std::string> &words) {
   for (std::size_t i = 0; i < words.size();) {
     if (!looksLikeFlag(words[i])) {
       std::string where = all.empty() ? " before the first flag" : " after " + all.back().spelling;
-      throw UsageError("stray word " + io::quoted(words[i]) + where +
+      throw UsageError("stray word " + io::inQuotes(words[i]) + where +
                        "; every value needs its flag in front");
     }
     all.push_back(takeFlag(words, i));

@@ -19,10 +19,10 @@ Shard shardOf(const Values &v) {
   };
   if (!number(0, slash, shard.index) || !number(slash + 1, text.size(), shard.count))
     v.refuse(
-        io::quoted(text) +
+        io::inQuotes(text) +
         " is not I/N with two whole numbers; the shards of four are --shard=0/4 to --shard=3/4");
   if (shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
-    v.refuse(io::quoted(text) +
+    v.refuse(io::inQuotes(text) +
              " is no shard: they count from 0; the shards of four are --shard=0/4 to --shard=3/4");
   return shard;
 }

@@ -3,7 +3,7 @@
 #include "lib/CommandLine/Numbers.h"
 #include "lib/Files/TextScanner.h"
 #include "lib/Parallel/MostThreads.h"
-#include "lib/Target/DeviceChoice.h"
+#include "nanobragg/DeviceChoice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -223,7 +223,7 @@ FlagGroup toolFlags() {
                  const auto choice = DeviceChoice::fromString(v.text());
                  if (!choice)
                    v.refuse(DeviceChoice::refusal(v.text()));
-                 line.tool.simulator.device = choice->toString();
+                 line.tool.simulator.device = *choice;
                }},
           {.spellings = {"--png"},
            .values = "FILE",
@@ -279,13 +279,13 @@ FlagGroup toolFlags() {
                "with --emit=mlir: the program ahead of this stage of its pipeline: response, "
                "hoist, branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
            .apply = [](CommandLine &line,
-                       const Values &v) { line.tool.until = "until-before=" + v.text(); }},
+                       const Values &v) { line.tool.until = {Until::Side::Before, v.text()}; }},
           {.spellings = {"--until-after"},
            .values = "STAGE",
            .fallback = "fuse",
            .help = "with --emit=mlir: the program behind this stage of its pipeline",
            .apply = [](CommandLine &line,
-                       const Values &v) { line.tool.until = "until-after=" + v.text(); }},
+                       const Values &v) { line.tool.until = {Until::Side::After, v.text()}; }},
           {.spellings = {"--pipeline"},
            .values = "TEXT",
            .fallback = "the passes up to fusion",
@@ -304,7 +304,7 @@ FlagGroup toolFlags() {
                [](CommandLine &line, const Values &v) {
                  line.tool.simulator.keptSchedule = false;
                  if (v.text() != "none")
-                   line.tool.simulator.passes.pipeline = "@" + v.text();
+                   line.tool.simulator.passes.schedule = v.text();
                }},
           {.spellings = {"--print-pipeline"},
            .fallback = "off",

@@ -152,7 +152,7 @@ std::string usageOf(const std::string &word) {
   if (!text.empty())
     return text;
   const std::vector<std::string_view> all = allSpellings();
-  throw UsageError("no flag and no description has " + io::quoted(word) +
+  throw UsageError("no flag and no description has " + io::inQuotes(word) +
                    " in it; the closest flag is '" + std::string(closestWord(word, all)) + "'");
 }
 

@@ -2,8 +2,9 @@
 #ifndef NANOBRAGG_CULLING_ESTIMATE_H
 #define NANOBRAGG_CULLING_ESTIMATE_H
 
-#include "lib/Program/Derivative.h"
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/Derivative.h"
+#include "nanobragg/CullSetting.h"
 #include "nanobragg/Precision.h"
 
 #include <optional>

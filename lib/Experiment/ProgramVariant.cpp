@@ -68,8 +68,6 @@ std::string ProgramVariant::toString() const {
   });
   if (anomalousKinds > 0)
     text += " anomalous_kinds=" + std::to_string(anomalousKinds);
-  if (!cull.isOff())
-    text += " cull=" + cull.toString();
   return text;
 }
 
@@ -106,15 +104,6 @@ ProgramVariant ProgramVariant::fromString(std::string_view text) {
   }
   if ((variant.structureFactors == StructureFactors::Anomalous) != (variant.anomalousKinds > 0))
     refuse("'structure_factors=anomalous' and 'anomalous_kinds' belong together");
-  if (constexpr std::string_view key = "cull="; rest.starts_with(key)) {
-    const std::string_view value = rest.substr(key.size(), rest.find(' ') - key.size());
-    const auto setting = CullSetting::fromString(value);
-    if (!setting || setting->isOff())
-      refuse("'cull' cannot be '" + std::string(value) +
-             "', it is exact or a number between 0 and 1");
-    variant.cull = *setting;
-    rest.remove_prefix(std::min(rest.size(), key.size() + value.size()));
-  }
   if (!rest.empty() || (!text.empty() && text.back() == ' '))
     refuse("unexpected '" + std::string(rest) + "' at the end");
   if (variant.omega == Evaluation::None)

@@ -6,7 +6,6 @@
 #define NANOBRAGG_EXPERIMENT_PROGRAMVARIANT_H
 
 #include "lib/Experiment/CrystalShape.h"
-#include "nanobragg/CullSetting.h"
 
 #include <string>
 #include <string_view>
@@ -92,7 +91,6 @@ struct ProgramVariant {
   bool gainMap = false;      ///< each pixel times its own gain
   bool gain = false;         ///< all pixels times one gain
   ImageType imageType = ImageType::F32;
-  CullSetting cull{}; ///< which samples the kernel leaves out
 
   /// Does anything follow the image of photons?
   bool hasResponse() const {

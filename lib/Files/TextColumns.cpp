@@ -19,7 +19,7 @@ void forEachRow(const std::string &path, std::string_view text, std::size_t colu
       const std::optional<double> value = toNumber(word);
       if (!value)
         throw FileError(path, lines.number(),
-                        "column " + std::to_string(row.size() + 1) + " is " + quoted(word) +
+                        "column " + std::to_string(row.size() + 1) + " is " + inQuotes(word) +
                             ", not a number; comments begin with #");
       row.push_back(*value);
     }

@@ -49,7 +49,7 @@ std::optional<double> toNumber(std::string_view word) {
   return value;
 }
 
-std::string quoted(std::string_view word) {
+std::string inQuotes(std::string_view word) {
   constexpr std::size_t longest = 40;
   return "'" + printable(word.substr(0, longest)) + (word.size() > longest ? "...'" : "'");
 }

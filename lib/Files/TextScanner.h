@@ -42,7 +42,7 @@ const char *parseNumber(const char *begin, const char *end, double &value);
 std::optional<double> toNumber(std::string_view word);
 
 /// A word for an error message: in quotes, shortened, without unprintable characters.
-std::string quoted(std::string_view word);
+std::string inQuotes(std::string_view word);
 
 /// Six significant digits, as printf's %g writes them in the C locale.
 std::string shortNumber(double value);

@@ -36,7 +36,7 @@ double numberOf(const std::string &path, std::size_t line, std::string_view word
   if (const auto value = toNumber(word))
     return *value;
   throw FileError(path, line,
-                  std::string(what) + " is " + quoted(word) +
+                  std::string(what) + " is " + inQuotes(word) +
                       ", not a number; comments begin with #");
 }
 

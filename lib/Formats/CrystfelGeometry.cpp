@@ -63,7 +63,7 @@ private:
       if (key.empty())
         continue;
       if (equals == line.npos)
-        throw FileError(path, number, quoted(key) + " has no value; lines are 'key = value'");
+        throw FileError(path, number, inQuotes(key) + " has no value; lines are 'key = value'");
       take(key, {trimmed(line.substr(equals + 1)), number});
     }
   }
@@ -106,14 +106,14 @@ private:
       ++begin;
     if (!parseNumber(begin, end, number) || !(std::fabs(number) < 1e12))
       throw FileError(path, value.line,
-                      what + " is " + quoted(value.text) + ", which is no number");
+                      what + " is " + inQuotes(value.text) + ", which is no number");
     return number;
   }
 
   double needed(const Keys &keys, const char *key, const std::string &name) const {
     const Value *value = find(keys, key);
     if (!value)
-      throw FileError(path, "panel " + quoted(name) + " lacks " + key);
+      throw FileError(path, "panel " + inQuotes(name) + " lacks " + key);
     return numberOf(*value, name + "/" + key);
   }
 
@@ -130,7 +130,7 @@ private:
     const double behind = offset ? lengthOf(*offset, name + "/coffset") : 0;
     if (!length || isPath(*length)) {
       if (!distance)
-        throw FileError(path, "does not say how far away panel " + quoted(name) +
+        throw FileError(path, "does not say how far away panel " + inQuotes(name) +
                                   " is, but where in an image that stands (clen); give -distance");
       return *distance + behind;
     }
@@ -153,7 +153,7 @@ private:
       const std::size_t axis = text.find_first_of("xyz", begin);
       if (axis == text.npos)
         throw FileError(path, value->line,
-                        what + " is " + quoted(value->text) +
+                        what + " is " + inQuotes(value->text) +
                             "; directions are written +0.99x -0.01y");
       std::string number = text.substr(begin, axis - begin);
       if (number.empty() || number == "+" || number == "-")
@@ -169,12 +169,12 @@ private:
     p.name = name;
     const double resolution = needed(keys, "res", name);
     if (!(resolution > 0))
-      throw FileError(path, "panel " + quoted(name) + " has a res that is not above 0");
+      throw FileError(path, "panel " + inQuotes(name) + " has a res that is not above 0");
     const double pixel = mm / resolution;
     const Vec3 fast = directionOf(keys, "fs", {1, 0, 0}, name);
     const Vec3 slow = directionOf(keys, "ss", {0, 1, 0}, name);
     if (!(length(cross(fast, slow)) > 1e-6))
-      throw FileError(path, "panel " + quoted(name) + " has fs and ss that are parallel");
+      throw FileError(path, "panel " + inQuotes(name) + " has fs and ss that are parallel");
     p.fast = unit(fast);
     p.slow = unit(slow);
     p.pixelSize = {pixel, pixel};
@@ -184,7 +184,7 @@ private:
     for (std::size_t i = 0; i < 2; ++i) {
       const double count = needed(keys, bounds[i][1], name) - needed(keys, bounds[i][0], name) + 1;
       if (!(count >= 1 && count < 1e6))
-        throw FileError(path, "panel " + quoted(name) + " has " + bounds[i][0] + " and " +
+        throw FileError(path, "panel " + inQuotes(name) + " has " + bounds[i][0] + " and " +
                                   bounds[i][1] + " between which there are no pixels");
       p.pixels[i] = std::int64_t(count);
     }
@@ -199,7 +199,7 @@ private:
     const auto bound = [&](const char *key) {
       const auto found = keys.find(key);
       if (found == keys.end())
-        throw FileError(path, "bad region " + quoted(region) + " lacks " + key);
+        throw FileError(path, "bad region " + inQuotes(region) + " lacks " + key);
       return numberOf(found->second, region + "/" + key);
     };
     if (keys.contains("min_x"))

@@ -47,11 +47,11 @@ public:
     const double real = number(name);
     if (real != std::nearbyint(real))
       throw FileError(path, lineNumber,
-                      std::string("index ") + name + " is " + quoted(word) +
+                      std::string("index ") + name + " is " + inQuotes(word) +
                           "; Miller indices are whole numbers");
     if (std::abs(real) > double(std::numeric_limits<std::int32_t>::max()))
       throw FileError(path, lineNumber,
-                      std::string("index ") + name + " is " + quoted(word) +
+                      std::string("index ") + name + " is " + inQuotes(word) +
                           ", out of range; check the columns, which are h k l F");
     return std::int32_t(real);
   }
@@ -62,7 +62,7 @@ public:
     const char *stop = parseNumber(p, end, value);
     if (!stop || (stop != end && !isBlank(*stop)))
       throw FileError(path, lineNumber,
-                      std::string("cannot read ") + name + " from " + quoted(word()) +
+                      std::string("cannot read ") + name + " from " + inQuotes(word()) +
                           "; the columns are h k l F, comments begin with #");
     p = stop;
     return value;

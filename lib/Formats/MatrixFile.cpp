@@ -21,8 +21,8 @@ Mat3 readMatrix(const std::string &path) {
       const std::optional<double> value = toNumber(word);
       if (!value)
         throw FileError(path, lines.number(),
-                        quoted(word) + " is not a number; a MOSFLM matrix "
-                                       "begins with three rows of three numbers");
+                        inQuotes(word) + " is not a number; a MOSFLM matrix "
+                                         "begins with three rows of three numbers");
       matrix[found++] = *value;
     }
   }

@@ -111,7 +111,7 @@ std::vector<NameAndWeight> weightedModels(const std::string &word) {
     if (!label.empty() && (parseNumber(label.data(), label.data() + label.size(), weight) !=
                                label.data() + label.size() ||
                            !(weight > 0 && std::isfinite(weight))))
-      throw FileError(name, "has the weight " + io::quoted(label) +
+      throw FileError(name, "has the weight " + io::inQuotes(label) +
                                 ", which is no number above 0; "
                                 "several models are written as a.pdb:0.7,b.pdb:0.3");
     models.push_back({name, weight});

@@ -2,8 +2,8 @@
 
 #include "dialect/FlagLocations.h"
 #include "dialect/Names.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Emitter.h"
+#include "lib/Program/Parameters.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -45,7 +45,8 @@ void nb::loadFrontendDialects(MLIRContext &context) {
 }
 
 OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
-                                       const nanobragg::ProgramVariant &variant) {
+                                       const nanobragg::ProgramVariant &variant,
+                                       const nanobragg::CullSetting &cull) {
   OpBuilder b(&context);
   Location unknown = b.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
@@ -57,8 +58,8 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
     types.push_back(argumentType(context, parameter->kind()));
   auto function = func::FuncOp::create(b, unknown, "image", b.getFunctionType(types, {}));
   Block *entry = function.addEntryBlock();
-  if (!variant.cull.isOff())
-    function->setAttr(names::cull, b.getF64FloatAttr(variant.cull.tolerance()));
+  if (!cull.isOff())
+    function->setAttr(names::cull, b.getF64FloatAttr(cull.tolerance()));
 
   if (variant.isDrawn())
     function->setAttr(names::draws, b.getUnitAttr());

@@ -26,7 +26,7 @@ double leadingNumber(const std::string &path, std::string_view key, std::string_
   const std::string_view text = trim(value);
   double number = 0;
   if (!parseNumber(text.data(), text.data() + text.size(), number))
-    throw FileError(path, "the header has " + std::string(key) + "=" + quoted(text) +
+    throw FileError(path, "the header has " + std::string(key) + "=" + inQuotes(text) +
                               ", which is not a number; correct the header");
   return number;
 }
@@ -59,7 +59,7 @@ bool isForeignByteOrder(const SmvFile &file) {
     throw FileError(file.path, "the header has no BYTE_ORDER; add BYTE_ORDER=little_endian; or "
                                "BYTE_ORDER=big_endian;");
   if (*order != "little_endian" && *order != "big_endian")
-    throw FileError(file.path, "the header has BYTE_ORDER=" + quoted(*order) +
+    throw FileError(file.path, "the header has BYTE_ORDER=" + inQuotes(*order) +
                                    "; it must be little_endian or big_endian");
   return (*order == "little_endian") != (std::endian::native == std::endian::little);
 }
@@ -134,8 +134,8 @@ SmvFile parseSmv(const std::string &path, std::string_view bytes) {
 
   const std::optional<std::string> type = file.text("TYPE");
   if (type && !type->starts_with("unsigned_short"))
-    throw FileError(path,
-                    "the pixels have TYPE=" + quoted(*type) + "; only unsigned_short can be read");
+    throw FileError(path, "the pixels have TYPE=" + inQuotes(*type) +
+                              "; only unsigned_short can be read");
   file.fastPixels = wholeNumber(file, "SIZE1", largestSide);
   file.slowPixels = wholeNumber(file, "SIZE2", largestSide);
   if (file.fastPixels == 0)

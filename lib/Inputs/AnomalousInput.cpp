@@ -74,7 +74,7 @@ Scatterers atomsOfModel(const io::NameAndLabel &file, const std::string &content
   std::vector<std::string> wanted = elementsIn(file.label);
   for (const std::string &element : wanted)
     if (std::ranges::find(model.atoms, element, &io::LabelledAtom::label) == model.atoms.end())
-      throw io::FileError(file.name, "has no atoms of the element " + io::quoted(element) +
+      throw io::FileError(file.name, "has no atoms of the element " + io::inQuotes(element) +
                                          ", which is named behind its colon");
   if (table)
     for (std::string &label : table->labels)
@@ -186,7 +186,7 @@ io::DispersionTable tableOfElements(const std::vector<io::LabelledAtom> &atoms,
       continue;
     const io::Dispersion of = io::dispersionOf(atom.label, tangents.asked);
     if (of.atomicNumber == 0)
-      throw UsageError("the label " + io::quoted(atom.label) +
+      throw UsageError("the label " + io::inQuotes(atom.label) +
                        " of --anomalous-atoms is no element, whose f' and f'' would be known; name "
                        "it so (SE), or give --anomalous-table");
     std::snprintf(text, sizeof text, "%s %.3f and %.3f (%s)", table.labels.empty() ? ":" : ",",

@@ -19,6 +19,19 @@
 
 namespace nanobragg {
 
+/// Where in its pipeline a program is printed as MLIR.
+struct Until {
+  enum class Side { Before, After };
+  Side side = Side::After;
+  std::string stage{}; ///< empty: up to fusion
+
+  bool any() const { return !stage.empty(); }
+  /// As the flag: "until-before=STAGE".
+  std::string toString() const {
+    return (side == Side::Before ? "until-before=" : "until-after=") + stage;
+  }
+};
+
 /// How a program is compiled.
 struct CompileOptions {
   Precision precision = Precision::F64;
@@ -26,8 +39,10 @@ struct CompileOptions {
   std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
   Engine engine = Engine::Fused;
   Derivative derivative{};         ///< taken of a variant's program
+  CullSetting cull{};              ///< which samples the kernel of a variant leaves out
   std::vector<FixedCount> fixed{}; ///< counts to compile in
   OwnPasses passes{};
+  Until until{};
   std::string symbol{}; ///< symbol that an object defines; empty: nb_kernel_get_descriptor
   /// A kernel file has a version for each of these too.
   std::vector<KernelTarget> otherTargets{};

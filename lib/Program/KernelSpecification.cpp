@@ -7,7 +7,8 @@
 
 namespace nanobragg {
 
-constexpr std::string_view derivativeMark = "derivative=", fixedMark = NB_KERNEL_FIXED;
+constexpr std::string_view cullMark = "cull=", derivativeMark = "derivative=",
+                           fixedMark = NB_KERNEL_FIXED;
 
 static void append(std::string &text, const std::string &word) {
   text += (text.empty() ? "" : " ") + word;
@@ -15,6 +16,8 @@ static void append(std::string &text, const std::string &word) {
 
 std::string KernelSpecification::toString() const {
   std::string text = variant ? variant->toString() : "";
+  if (!cull.isOff())
+    append(text, std::string(cullMark) + cull.toString());
   if (derivative.mode != Derivative::Mode::Value)
     append(text, std::string(derivativeMark) + derivative.toString());
   for (const FixedCount &count : fixed)
@@ -22,12 +25,22 @@ std::string KernelSpecification::toString() const {
   return text;
 }
 
+static CullSetting cullOf(const std::string &text) {
+  const auto setting = CullSetting::fromString(text);
+  if (!setting || setting->isOff())
+    throw std::invalid_argument("'cull' cannot be '" + text +
+                                "', it is exact or a number between 0 and 1");
+  return *setting;
+}
+
 KernelSpecification KernelSpecification::fromString(std::string_view text) {
   KernelSpecification specification;
   std::istringstream words{std::string(text)};
   std::string variant;
   for (std::string word; words >> word;) {
-    if (word.starts_with(derivativeMark))
+    if (word.starts_with(cullMark))
+      specification.cull = cullOf(word.substr(cullMark.size()));
+    else if (word.starts_with(derivativeMark))
       specification.derivative = Derivative::fromString(word.substr(derivativeMark.size()));
     else if (word.starts_with(fixedMark))
       specification.fixed.push_back(FixedCount::fromString(word.substr(fixedMark.size())));

@@ -5,6 +5,7 @@
 #include "lib/Experiment/ProgramVariant.h"
 #include "lib/Program/Derivative.h"
 #include "lib/Program/FixedCount.h"
+#include "nanobragg/CullSetting.h"
 
 #include <optional>
 #include <string>
@@ -13,12 +14,13 @@
 
 namespace nanobragg {
 
-/// nb_kernel_descriptor::variant in parts: "shape=square ... derivative=vjp(cell_a)
+/// nb_kernel_descriptor::variant in parts: "shape=square ... cull=1e-9 derivative=vjp(cell_a)
 /// fixed:layers=1".
 struct KernelSpecification {
   std::optional<ProgramVariant> variant{}; ///< none: of a program of its own
   Derivative derivative{};
   std::vector<FixedCount> fixed{};
+  CullSetting cull{}; ///< which samples it leaves out
 
   std::string toString() const;
   /// Inverse of toString(). Throws std::invalid_argument naming what is wrong.

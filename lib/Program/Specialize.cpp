@@ -52,10 +52,4 @@ std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precisio
   return fixed;
 }
 
-void leaveUsualCounts(std::vector<FixedCount> &fixed) {
-  std::erase_if(fixed, [](const FixedCount &count) {
-    return count.name != "oversample" && count.name != "background_oversample";
-  });
-}
-
 } // namespace nanobragg

@@ -26,8 +26,5 @@ std::vector<FixedCount> usualCounts(const Experiment &experiment);
 std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precision precision,
                                           const Derivative &derivative);
 
-/// Leaves those of any kernel, for a GPU, where nothing else was measured.
-void leaveUsualCounts(std::vector<FixedCount> &fixed);
-
 } // namespace nanobragg
 #endif

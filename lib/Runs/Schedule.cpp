@@ -1,29 +1,30 @@
 #include "lib/Runs/Schedule.h"
 
 #include "lib/Experiment/ProgramVariant.h"
-#include "lib/Quantities/UsageError.h"
 #include "lib/Files/FileContents.h"
+#include "lib/Program/KernelSpecification.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace nanobragg {
 
 OwnPasses readSchedule(OwnPasses passes) {
-  if (!passes.pipeline.starts_with("@"))
+  const std::string file = std::exchange(passes.schedule, {});
+  if (file.empty())
     return passes;
-  const std::string file = passes.pipeline.substr(1);
   const auto refuse = [&](const std::string &why) {
     throw UsageError("--schedule=" + file + " " + why + "; make it anew with nb-try --tune");
   };
   std::istringstream lines(io::readBytes(file));
-  passes.pipeline.clear();
   constexpr std::string_view variant = "# variant: ", precision = "# precision: ";
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(variant))
       try {
-        passes.variant = std::make_shared<const ProgramVariant>(
-            ProgramVariant::fromString(line.substr(variant.size())));
+        passes.program = std::make_shared<const KernelSpecification>(
+            KernelSpecification::fromString(line.substr(variant.size())));
       } catch (const std::invalid_argument &error) {
         refuse(std::string("is for a program that this nb-sim does not know: ") + error.what());
       }

@@ -109,14 +109,14 @@ double Reader::number(std::string_view word) const {
   double value = 0;
   const char *end = word.data() + word.size();
   if (word.empty() || io::parseNumber(word.data(), end, value) != end || !std::isfinite(value))
-    refuse(io::quoted(word) + " is no number");
+    refuse(io::inQuotes(word) + " is no number");
   return value;
 }
 
 std::int64_t Reader::whole(std::string_view word, std::int64_t most) const {
   const double value = number(word);
   if (value != std::floor(value) || value < 0 || value > double(most))
-    refuse(io::quoted(word) + " is no whole number up to " + std::to_string(most));
+    refuse(io::inQuotes(word) + " is no whole number up to " + std::to_string(most));
   return std::int64_t(value);
 }
 
@@ -135,12 +135,12 @@ Distribution Reader::distribution(std::string_view word) const {
       continue;
     const Distribution d{kind, number(word.substr(0, at)), number(word.substr(at + sign.size()))};
     if (kind == Kind::Normal ? d.b < 0 : d.b < d.a)
-      refuse(io::quoted(word) +
+      refuse(io::inQuotes(word) +
              (kind == Kind::Normal ? " has a negative deviation" : " ends before it begins"));
     if (kind == Kind::Logarithmic && !(d.a > 0))
-      refuse(io::quoted(word) + " has a logarithm only above 0");
+      refuse(io::inQuotes(word) + " has a logarithm only above 0");
     if (kind == Kind::Whole && (d.a != std::floor(d.a) || d.b != std::floor(d.b)))
-      refuse(io::quoted(word) + " is between whole numbers");
+      refuse(io::inQuotes(word) + " is between whole numbers");
     return d;
   }
   const double value = number(word);
@@ -160,7 +160,7 @@ void Reader::readHead(Plan &plan, const std::vector<std::string_view> &words) co
 void Reader::readLine(Plan &plan, const std::vector<std::string_view> &words) const {
   const auto single = [&] {
     if (words.size() != 2)
-      refuse(io::quoted(words[0]) + " takes one number or distribution");
+      refuse(io::inQuotes(words[0]) + " takes one number or distribution");
     return distribution(words[1]);
   };
   if (words[0] == "lattices") {
@@ -181,18 +181,18 @@ void Reader::readLine(Plan &plan, const std::vector<std::string_view> &words) co
   }
   Column column{flagOfColumn(words[0]), {}};
   if (!column.flag)
-    refuse(io::quoted(words[0]) +
+    refuse(io::inQuotes(words[0]) +
            " is no column of such a table; those are flags without dash: misset, cell, fluence, "
            "lambda, phi, N, mosaic and their like, and lattices and weight");
   for (const Column &other : plan.columns)
     if (other.flag == column.flag)
-      refuse("names " + io::quoted(words[0]) + " twice");
+      refuse("names " + io::inQuotes(words[0]) + " twice");
   column.orientation =
       column.flag->name() == "-misset" && words.size() == 2 && words[1] == "random";
   for (std::size_t i = 1; i < words.size() && !column.orientation; ++i)
     column.values.push_back(distribution(words[i]));
   if (!column.orientation && column.values.size() != column.flag->maximumValues())
-    refuse(io::quoted(words[0]) + " takes " + std::to_string(column.flag->maximumValues()) +
+    refuse(io::inQuotes(words[0]) + " takes " + std::to_string(column.flag->maximumValues()) +
            " numbers or distributions");
   if (!column.values.empty() && column.values.front().kind == Distribution::Kind::Same)
     refuse("the first number has none before it that it could equal");

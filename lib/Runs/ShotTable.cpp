@@ -78,14 +78,14 @@ struct Row {
         std::string names;
         for (const std::string_view name : own)
           names += (names.empty() ? "" : ", ") + std::string(name);
-        refuse(io::quoted(word) +
+        refuse(io::inQuotes(word) +
                " is no column of such a table; those are flags without dash: "
                "misset, cell, fluence, seed, lambda, phi, N, mosaic and their "
                "like, and " +
                names);
       }
       if (std::ranges::find(columns, column) != columns.end())
-        refuse("names the column " + io::quoted(word) + " twice");
+        refuse("names the column " + io::inQuotes(word) + " twice");
       columns.push_back(column);
     }
     return columns;
@@ -96,9 +96,9 @@ struct Row {
     const bool read =
         io::parseNumber(word.data(), word.data() + word.size(), value) == word.data() + word.size();
     if (!read || !std::isfinite(value))
-      refuse("the " + std::string(column.own) + " " + io::quoted(word) + " is no number");
+      refuse("the " + std::string(column.own) + " " + io::inQuotes(word) + " is no number");
     if (column.own == weightColumn && !(value > 0))
-      refuse("the weight " + io::quoted(word) + " is no number above 0");
+      refuse("the weight " + io::inQuotes(word) + " is no number above 0");
     return value;
   }
 

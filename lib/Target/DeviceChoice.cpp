@@ -1,4 +1,6 @@
-#include "lib/Target/DeviceChoice.h"
+#include "nanobragg/DeviceChoice.h"
+
+#include "lib/Target/GpuVendor.h"
 
 #include <charconv>
 #include <iterator>
@@ -29,7 +31,7 @@ std::optional<DeviceChoice> DeviceChoice::fromString(std::string_view text) {
     if (text == names[i])
       return DeviceChoice{Kind(i)};
   if (text == wideTwin)
-    return DeviceChoice{.kind = Kind::GpuOnCpu, .warp = 64};
+    return DeviceChoice(Kind::GpuOnCpu, 0, nullptr, 64);
   if (text == several)
     return DeviceChoice{Kind::Gpu, every};
   const std::string_view device = text.substr(0, text.find(':'));
@@ -65,10 +67,13 @@ std::string DeviceChoice::refusal(std::string_view text) {
   return "'" + std::string(text) + "' is no device; say one of " + words();
 }
 
-DeviceChoice DeviceChoice::parse(std::string_view text) {
-  if (const auto choice = fromString(text))
-    return *choice;
-  throw std::invalid_argument(refusal(text));
+DeviceChoice::DeviceChoice(const std::string &text) {
+  if (text.empty())
+    return;
+  const auto choice = fromString(text);
+  if (!choice)
+    throw std::invalid_argument(refusal(text));
+  *this = *choice;
 }
 
 } // namespace nanobragg

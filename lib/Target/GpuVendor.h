@@ -6,6 +6,8 @@
 #ifndef NANOBRAGG_TARGET_GPUVENDOR_H
 #define NANOBRAGG_TARGET_GPUVENDOR_H
 
+#include "nanobragg/DeviceChoice.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -37,9 +39,6 @@ struct GpuVendor {
   std::string_view (*cpu)(std::string_view chip);
   std::string_view (*features)(std::string_view chip);
 };
-
-/// Threads that run in step, where nothing else is asked for.
-inline constexpr int usualWarp = 32;
 
 std::span<const GpuVendor> gpuVendors();
 

@@ -1,6 +1,6 @@
 #include "lib/Target/KernelTarget.h"
 
-#include "lib/Target/DeviceChoice.h"
+#include "nanobragg/DeviceChoice.h"
 
 namespace nanobragg {
 
@@ -31,7 +31,7 @@ std::string KernelTarget::toString() const {
   case Kind::Native:
     return "native";
   case Kind::GpuOnCpu:
-    return DeviceChoice{.kind = DeviceChoice::Kind::GpuOnCpu, .warp = warp}.toString();
+    return DeviceChoice(DeviceChoice::Kind::GpuOnCpu, 0, nullptr, warp).toString();
   case Kind::HostOfGpu:
     return "host-of-gpu";
   case Kind::Processor:

@@ -1,8 +1,8 @@
 #include "lib/Transforms/AverageReach.h"
 
 #include "dialect/CrystalShapes.h"
-#include "dialect/ReachFields.h"
 #include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/ReachWriter.h"
 #include "lib/Transforms/SliceTangents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,119 +16,68 @@ using namespace mlir::nb;
 
 namespace {
 
-/// One dimension of the loops around the average.
-struct Loop {
-  SumOp sum;
-  unsigned position;
-  Value iv() const { return SumOp(sum).getInductionVars()[position]; }
-  Value count() const { return SumOp(sum).getCounts()[position]; }
-  Dimension dimension() const { return SumOp(sum).getDimension(position); }
-};
-
-class Writer {
+class Writer : ReachWriter {
 public:
   Writer(const AveragedSum &average, double bound)
-      : average(average), bound(bound), image(average.sum->getParentOfType<ImageOp>()), b(image),
-        loc(image.getLoc()) {}
+      : ReachWriter(average.sum->getParentOfType<ImageOp>()), average(average), bound(bound) {}
   bool write(Operation *&where, std::string &why);
 
 private:
-  using Body = llvm::function_ref<Value(OpBuilder &, IRMapping &, ValueRange)>;
-  Value tabulate(Location at, Type type, ArrayRef<std::pair<Value, Dimension>> dims, Body body);
-  Value tabulateFlat(Value value, ArrayRef<Loop> over, bool ofPanels);
+  using Body = llvm::function_ref<Value(IRMapping &, ValueRange)>;
+  Value tabulateMiddle(Location at, Type type, const Counts &counts, Body body);
+  Value tabulateFlat(Value value, ArrayRef<ImageLoop> over, bool ofPanels);
   bool findGeometry();
-  bool ofPanelAlone(Value value, ValueRange allowed = {});
+  SmallVector<Value> deviates() const;
   void addPanels(ReachTables &tables, ReachNumbers &numbers);
   bool addBeams(ReachTables &tables, ReachNumbers &numbers);
   void addForm(ReachNumbers &numbers);
 
-  Value constant(double x) { return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(x)); }
-  Value asFloat(Value index) {
-    Value whole = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
-    return arith::SIToFPOp::create(b, loc, b.getF64Type(), whole);
-  }
-  IRMapping inTheMiddle(OpBuilder &builder) const;
+  IRMapping inTheMiddle();
 
   AveragedSum average;
   double bound;
-  ImageOp image;
-  OpBuilder b;
-  Location loc;
-  SmallVector<Loop> beams, layers, subPixels;
+  SmallVector<ImageLoop> beams, layers, subPixels;
   ScatteringVectorOp scattering;
   PixelPositionOp position;
   DetectorCoordinateOp fast;
-  Operation *where = nullptr;
-  std::string why;
 };
 
 /// All deviates 0.
-IRMapping Writer::inTheMiddle(OpBuilder &builder) const {
+IRMapping Writer::inTheMiddle() {
   IRMapping mapping;
   for (DeviateOp op : average.deviates)
-    mapping.map(op.getResult(), zeroOf(builder, loc, op.getType()));
+    mapping.map(op.getResult(), zeroOf(b, loc, op.getType()));
   return mapping;
 }
 
-/// A table of what `body` makes of the induction variables.
-Value Writer::tabulate(Location at, Type type, ArrayRef<std::pair<Value, Dimension>> dims,
-                       Body body) {
-  SmallVector<Value> counts;
-  SmallVector<Attribute> names;
-  for (auto [count, dimension] : dims) {
-    counts.push_back(count);
-    names.push_back(DimensionAttr::get(b.getContext(), dimension));
-  }
-  auto table = TabulateOp::create(b, at, TableType::get(unsigned(dims.size()), type), counts,
-                                  b.getArrayAttr(names));
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = b.createBlock(&table.getBody());
-  for (size_t i = 0; i != dims.size(); ++i)
-    block->addArgument(b.getIndexType(), loc);
-  IRMapping mapping = inTheMiddle(b);
-  Value value = body(b, mapping, block->getArguments());
-  YieldOp::create(b, loc, value);
-  return table.getResult(0);
+SmallVector<Value> Writer::deviates() const {
+  return llvm::map_to_vector(average.deviates,
+                             [](DeviateOp op) -> Value { return op.getResult(); });
+}
+
+/// A table of what `body` makes of the induction variables in the middle.
+Value Writer::tabulateMiddle(Location at, Type type, const Counts &counts, Body body) {
+  return tabulate(at, type, counts, [&](ValueRange ivs) {
+    IRMapping mapping = inTheMiddle();
+    return body(mapping, ivs);
+  });
 }
 
 /// A table of a value in the middle, over panels and loops.
-Value Writer::tabulateFlat(Value value, ArrayRef<Loop> over, bool ofPanels) {
-  SmallVector<std::pair<Value, Dimension>> dims;
+Value Writer::tabulateFlat(Value value, ArrayRef<ImageLoop> over, bool ofPanels) {
+  Counts counts;
   if (ofPanels)
-    dims.push_back({image.getCounts()[0], Dimension::panel});
-  for (const Loop &loop : over)
-    dims.push_back({loop.count(), loop.dimension()});
-  if (dims.empty())
-    dims.push_back({arith::ConstantIndexOp::create(b, loc, 1), Dimension::panel});
-  return tabulate(value.getLoc(), value.getType(), dims,
-                  [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
-                    size_t at = 0;
-                    if (ofPanels)
-                      mapping.map(image.getInductionVars()[0], ivs[at++]);
-                    for (const Loop &loop : over)
-                      mapping.map(loop.iv(), ivs[at++]);
-                    SmallVector<Value> inputs;
-                    for (DeviateOp op : average.deviates)
-                      inputs.push_back(op.getResult());
-                    return Slice(value, inputs, image).evaluate(builder, mapping, {})->results[0];
-                  });
-}
-
-bool Writer::ofPanelAlone(Value value, ValueRange allowed) {
-  llvm::SetVector<Value> seen;
-  seen.insert(value);
-  for (size_t i = 0; i != seen.size(); ++i) {
-    Value next = seen[i];
-    if (!isDefinedIn(next, image) || llvm::is_contained(allowed, next))
-      continue;
-    Operation *op = next.getDefiningOp();
-    if (!op && next != image.getInductionVars()[0])
-      return false;
-    if (op)
-      for (Value input : inputsOf(op))
-        seen.insert(input);
-  }
-  return true;
+    counts.push_back({image.getCounts()[0], Dimension::panel});
+  llvm::append_range(counts, countsOf(over));
+  return tabulateMiddle(
+      value.getLoc(), value.getType(), counts, [&](IRMapping &mapping, ValueRange ivs) {
+        size_t at = 0;
+        if (ofPanels)
+          mapping.map(image.getInductionVars()[0], ivs[at++]);
+        for (const ImageLoop &loop : over)
+          mapping.map(loop.iv(), ivs[at++]);
+        return Slice(value, deviates(), image).evaluate(b, mapping, {})->results[0];
+      });
 }
 
 /// The coordinate of a pixel's first edge in what is added to it, or null.
@@ -139,33 +88,28 @@ static DetectorCoordinateOp coordinateIn(Value value) {
 }
 
 bool Writer::findGeometry() {
-  const auto refuse = [&](Operation *op, const char *reason) {
-    where = op;
-    why = reason;
+  SmallVector<ImageLoop> loops;
+  if (!findLoops(average.sum, "an average", loops))
     return false;
-  };
-  for (Operation *op = average.sum; op != image; op = op->getParentOp()) {
-    auto sum = dyn_cast<SumOp>(op);
-    if (!sum)
-      return refuse(op, "only sums may stand between the image and an average");
-    for (unsigned i = sum.getCounts().size(); i-- > 0;) {
-      if (isDefinedIn(sum.getCounts()[i], image))
-        return refuse(sum, "how often it runs depends on the pixel");
-      const Dimension dimension = sum.getDimension(i);
-      if (dimension == Dimension::source || dimension == Dimension::phi)
-        beams.insert(beams.begin(), {sum, i});
-      else if (dimension == Dimension::layer)
-        layers.insert(layers.begin(), {sum, i});
-      else if (dimension == Dimension::subslow || dimension == Dimension::subfast)
-        subPixels.push_back({sum, i});
-      else if (dimension != Dimension::draw)
-        return refuse(sum, "a loop stands around the average that is none over beams");
+  for (const ImageLoop &loop : loops)
+    switch (loop.dimension()) {
+    case Dimension::source:
+    case Dimension::phi:
+      beams.push_back(loop);
+      break;
+    case Dimension::layer:
+      layers.push_back(loop);
+      break;
+    case Dimension::subslow:
+    case Dimension::subfast:
+      subPixels.insert(subPixels.begin(), loop);
+      break;
+    case Dimension::draw:
+      break;
+    default:
+      return refuse(loop.sum, "a loop stands around the average that is none over beams");
     }
-  }
   // All between the index and the beam.
-  SmallVector<Value> inputs;
-  for (DeviateOp op : average.deviates)
-    inputs.push_back(op.getResult());
   llvm::SetVector<Value> seen;
   seen.insert(average.index.getResult());
   for (size_t i = 0; i != seen.size(); ++i) {
@@ -190,16 +134,17 @@ bool Writer::findGeometry() {
   if (position) {
     fast = coordinateIn(position.getFast());
     auto slow = coordinateIn(position.getSlow());
-    SmallVector<Value> ofLayers;
-    for (const Loop &loop : layers)
+    Value panel = image.getInductionVars()[0];
+    SmallVector<Value> ofLayers{panel};
+    for (const ImageLoop &loop : layers)
       ofLayers.push_back(loop.iv());
     const bool known = fast && slow && fast.getPixel() == image.getInductionVars()[2] &&
                        slow.getPixel() == image.getInductionVars()[1] &&
                        !isDefinedIn(fast.getPixelSize(), image) &&
                        llvm::all_of(ArrayRef<Value>{position.getOrigin(), position.getFastAxis(),
                                                     position.getSlowAxis(), position.getNormal()},
-                                    [&](Value value) { return ofPanelAlone(value); }) &&
-                       ofPanelAlone(position.getDepth(), ofLayers);
+                                    [&](Value v) { return !dependsOnPixel(v, panel); }) &&
+                       !dependsOnPixel(position.getDepth(), ofLayers);
     if (!known)
       position = nullptr;
   }
@@ -211,33 +156,25 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
   using T = nb_reach_tables;
   numbers[&N::oversample] = constant(1);
   if (position) {
-    tables[&T::origin] = tabulateFlat(position.getOrigin(), {}, true);
-    tables[&T::fast_axis] = tabulateFlat(position.getFastAxis(), {}, true);
-    tables[&T::slow_axis] = tabulateFlat(position.getSlowAxis(), {}, true);
-    tables[&T::normal] = tabulateFlat(position.getNormal(), {}, true);
+    addPlace(position, tables, [&](Value value) { return tabulateFlat(value, {}, true); });
     tables[&T::depth] = tabulateFlat(position.getDepth(), layers, false);
-    Value depths = constant(1);
-    for (const Loop &loop : layers)
-      depths = arith::MulFOp::create(b, loc, depths, asFloat(loop.count()));
-    numbers[&N::depths] = depths;
+    numbers[&N::depths] = countOf(layers);
     numbers[&N::pixel_size] = fast.getPixelSize();
     return;
   }
   // The corners of each sub-pixel, at each depth.
-  SmallVector<Loop> inPixel(layers);
+  SmallVector<ImageLoop> inPixel(layers);
   llvm::append_range(inPixel, subPixels);
   Value two = arith::ConstantIndexOp::create(b, loc, 2);
-  SmallVector<std::pair<Value, Dimension>> dims = {{image.getCounts()[0], Dimension::panel},
-                                                   {image.getCounts()[1], Dimension::slow},
-                                                   {image.getCounts()[2], Dimension::fast}};
-  for (const Loop &loop : inPixel)
-    dims.push_back({loop.count(), loop.dimension()});
-  dims.push_back({two, Dimension::subslow});
-  dims.push_back({two, Dimension::subfast});
+  Counts counts = {{image.getCounts()[0], Dimension::panel},
+                   {image.getCounts()[1], Dimension::slow},
+                   {image.getCounts()[2], Dimension::fast}};
+  llvm::append_range(counts, countsOf(inPixel));
+  counts.push_back({two, Dimension::subslow});
+  counts.push_back({two, Dimension::subfast});
   Value direction = scattering.getDiffracted();
-  tables[&T::direction] = tabulate(
-      direction.getLoc(), direction.getType(), dims,
-      [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
+  tables[&T::direction] = tabulateMiddle(
+      direction.getLoc(), direction.getType(), counts, [&](IRMapping &mapping, ValueRange ivs) {
         for (auto [iv, own] : llvm::zip(image.getInductionVars(), ivs))
           mapping.map(iv, own);
         for (auto [i, loop] : llvm::enumerate(inPixel))
@@ -245,7 +182,7 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
         // Which of the uniform variables are the pixel's is said by what the direction depends on;
         // the first that does gets the one corner, the second the other.
         SmallVector<Value> corners(ivs.take_back(2));
-        RuleBuilder r(builder, loc);
+        RuleBuilder r(b, loc);
         size_t next = 0;
         for (const Variable &v : average.uniforms) {
           llvm::SetVector<Value> inputs;
@@ -256,20 +193,14 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
                 inputs.insert(input);
           if (!inputs.contains(DeviateOp(v.deviate).getResult()) || next == corners.size())
             continue;
-          Value whole =
-              arith::IndexCastOp::create(builder, loc, builder.getI64Type(), corners[next++]);
-          Value corner = arith::SIToFPOp::create(builder, loc, builder.getF64Type(), whole);
           mapping.map(DeviateOp(v.deviate).getResult(),
-                      r.sub(corner, r.constant(builder.getF64Type(), 0.5)));
+                      r.sub(number(corners[next++]), constant(0.5)));
         }
-        SmallVector<Value> ends;
-        for (DeviateOp op : average.deviates)
-          ends.push_back(op.getResult());
-        return Slice(direction, ends, image).evaluate(builder, mapping, {})->results[0];
+        return Slice(direction, deviates(), image).evaluate(b, mapping, {})->results[0];
       });
   Value perPixel = constant(4);
-  for (const Loop &loop : inPixel)
-    perPixel = arith::MulFOp::create(b, loc, perPixel, asFloat(loop.count()));
+  for (const ImageLoop &loop : inPixel)
+    perPixel = arith::MulFOp::create(b, loc, perPixel, number(loop.count()));
   numbers[&N::directions] = perPixel;
   numbers[&N::depths] = constant(1);
   numbers[&N::pixel_size] = constant(1);
@@ -279,17 +210,13 @@ void Writer::addPanels(ReachTables &tables, ReachNumbers &numbers) {
 bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
   using N = nb_reach_numbers;
   using T = nb_reach_tables;
-  SmallVector<Value> inputs;
-  for (DeviateOp op : average.deviates)
-    inputs.push_back(op.getResult());
+  SmallVector<Value> inputs = deviates();
   const Slice beam({scattering.getIncident(), scattering.getWavelength()}, inputs, image);
   inputs.push_back(scattering.getResult());
   const Slice index(average.index.getResult(), inputs, image);
-  if (!beam.why.empty() || !index.why.empty()) {
-    where = beam.why.empty() ? index.where : beam.where;
-    why = beam.why.empty() ? index.why : beam.why;
-    return false;
-  }
+  for (const Slice *slice : {&beam, &index})
+    if (!slice->why.empty())
+      return refuse(slice->where, slice->why);
 
   /// The numbers of a beam, and their derivatives by all variables.
   struct Beam {
@@ -298,17 +225,17 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
   };
   SmallVector<Variable> all(average.normals);
   llvm::append_range(all, average.uniforms);
-  const auto beamAt = [&](OpBuilder &builder, IRMapping mapping) -> std::optional<Beam> {
-    RuleBuilder r(builder, loc);
+  const auto beamAt = [&](IRMapping mapping) -> std::optional<Beam> {
+    RuleBuilder r(b, loc);
     SmallVector<Slice::Seeds> seeds;
-    for (DeviateOp op : average.deviates) // a value of its own for each
-      mapping.map(op.getResult(), zeroOf(builder, loc, op.getType()));
+    for (DeviateOp op : average.deviates) // each has a value of its own
+      mapping.map(op.getResult(), zeroOf(b, loc, op.getType()));
     for (const Variable &v : all) {
-      Value one = r.constant(builder.getF64Type(), 1);
+      Value one = r.constant(b.getF64Type(), 1);
       seeds.emplace_back()[mapping.lookup(DeviateOp(v.deviate).getResult())] =
           v.component < 0 ? one : r.vecWith(one, unsigned(v.component));
     }
-    auto found = beam.evaluate(builder, mapping, seeds);
+    auto found = beam.evaluate(b, mapping, seeds);
     if (failed(found))
       return std::nullopt;
     Beam result;
@@ -319,7 +246,7 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
     for (unsigned axis = 0; axis != 3; ++axis) {
       IRMapping at = mapping;
       at.map(scattering.getResult(), r.axis(axis, result.wavelength));
-      auto column = index.evaluate(builder, at, seeds);
+      auto column = index.evaluate(b, at, seeds);
       if (failed(column))
         return std::nullopt;
       columns.push_back(column->results[0]);
@@ -332,8 +259,7 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
       SmallVector<Value> elements;
       for (unsigned row = 0; row != 3; ++row)
         for (Value column : columns)
-          elements.push_back(column ? r.component(column, row)
-                                    : r.constant(builder.getF64Type(), 0));
+          elements.push_back(column ? r.component(column, row) : r.constant(b.getF64Type(), 0));
       return r.mat(elements);
     };
     result.direct = matrix(columns);
@@ -345,20 +271,18 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
     return result;
   };
 
-  SmallVector<std::pair<Value, Dimension>> dims;
-  for (const Loop &loop : beams)
-    dims.push_back({loop.count(), loop.dimension()});
+  const Counts counts = countsOf(beams);
   bool right = true;
   const auto mapped = [&](IRMapping &mapping, ValueRange ivs) {
     for (auto [loop, iv] : llvm::zip(beams, ivs))
       mapping.map(loop.iv(), iv);
   };
   const auto table = [&](Type type, Value Beam::*field) {
-    return tabulate(loc, type, dims, [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
+    return tabulateMiddle(loc, type, counts, [&](IRMapping &mapping, ValueRange ivs) {
       mapped(mapping, ivs);
-      auto found = beamAt(builder, mapping);
+      auto found = beamAt(mapping);
       right &= found.has_value();
-      return found ? (*found).*field : zeroOf(builder, loc, type);
+      return found ? (*found).*field : zeroOf(b, loc, type);
     });
   };
   Type f64 = b.getF64Type(), vec = Vec3Type::get(f64), mat = Mat3Type::get(f64);
@@ -369,22 +293,22 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
   // Which variables move the beam or the basis: the others are the pixel's.
   SmallVector<unsigned> moving;
   unsigned normals = 0;
-  auto dims2 = dims;
+  Counts ofVariables = counts;
   const auto variedTable = [&](Type type, SmallVector<Value> Beam::*field) {
-    return tabulate(loc, type, dims2, [&](OpBuilder &builder, IRMapping &mapping, ValueRange ivs) {
+    return tabulateMiddle(loc, type, ofVariables, [&](IRMapping &mapping, ValueRange ivs) {
       mapped(mapping, ivs.drop_back());
-      RuleBuilder r(builder, loc);
-      auto found = beamAt(builder, mapping);
+      RuleBuilder r(b, loc);
+      auto found = beamAt(mapping);
       right &= found.has_value();
-      Value sum = zeroOf(builder, loc, type);
+      Value sum = zeroOf(b, loc, type);
       if (!found)
         return sum;
       for (auto [i, k] : llvm::enumerate(moving)) {
         Value part = ((*found).*field)[k];
         if (!part)
           continue;
-        Value at = arith::ConstantIndexOp::create(builder, loc, int64_t(i));
-        Value is = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, ivs.back(), at);
+        Value at = arith::ConstantIndexOp::create(b, loc, int64_t(i));
+        Value is = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, ivs.back(), at);
         Value share = r.select(is, r.constant(f64, 1), Value());
         sum = r.add(sum, isa<FloatType>(type) ? r.mul(part, share) : r.scale(part, share));
       }
@@ -393,60 +317,53 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
   };
   {
     // Tried once, to see which derivatives there are.
-    OpBuilder::InsertionGuard guard(b);
-    auto trial =
-        TabulateOp::create(b, loc, TableType::get(1, f64),
-                           ValueRange{Value(arith::ConstantIndexOp::create(b, loc, 1))},
-                           b.getArrayAttr(DimensionAttr::get(b.getContext(), Dimension::phi)));
-    Block *block = b.createBlock(&trial.getBody());
-    Value iv = block->addArgument(b.getIndexType(), loc);
-    IRMapping mapping = inTheMiddle(b);
-    SmallVector<Value> ivs(beams.size(), iv);
-    mapped(mapping, ivs);
-    auto found = beamAt(b, mapping);
-    if (!found)
+    bool known = false;
+    Value trial = tabulateMiddle(loc, f64, {}, [&](IRMapping &mapping, ValueRange ivs) {
+      mapped(mapping, SmallVector<Value>(beams.size(), ivs[0]));
+      auto found = beamAt(mapping);
+      known = found.has_value();
+      for (unsigned k = 0; known && k != all.size(); ++k)
+        if (found->directs[k] || found->incidents[k] || found->wavelengths[k]) {
+          moving.push_back(k);
+          normals += k < average.normals.size();
+        }
+      return zeroOf(b, loc, f64);
+    });
+    trial.getDefiningOp()->erase();
+    if (!known)
       return false;
-    for (unsigned k = 0; k != all.size(); ++k)
-      if (found->directs[k] || found->incidents[k] || found->wavelengths[k]) {
-        moving.push_back(k);
-        normals += k < average.normals.size();
-      }
-    YieldOp::create(b, loc, zeroOf(b, loc, f64));
-    trial.erase();
   }
   numbers[&N::normals] = constant(normals);
   numbers[&N::boxes] = constant(double(moving.size() - normals));
-  dims2.push_back({arith::ConstantIndexOp::create(b, loc, std::max<int64_t>(1, moving.size())),
-                   Dimension::draw});
+  ofVariables.push_back(
+      {arith::ConstantIndexOp::create(b, loc, std::max<int64_t>(1, moving.size())),
+       Dimension::draw});
   tables[&T::varied_direct] = variedTable(mat, &Beam::directs);
   tables[&T::varied_incident] = variedTable(vec, &Beam::incidents);
   tables[&T::varied_wavelength] = variedTable(f64, &Beam::wavelengths);
-  Value count = constant(1);
-  for (const Loop &loop : beams)
-    count = arith::MulFOp::create(b, loc, count, asFloat(loop.count()));
-  numbers[&N::beams] = count;
+  numbers[&N::beams] = countOf(beams);
 
   // Scattering vectors are at most twice the inverse of the shortest wavelength, which the sum of a
   // high power over all sources bounds.
   RuleBuilder r(b, loc);
   Value none = arith::ConstantIndexOp::create(b, loc, 0);
-  IRMapping first = inTheMiddle(b);
+  IRMapping first = inTheMiddle();
   SmallVector<Value> zeros(beams.size(), none);
   mapped(first, zeros);
-  auto middle = beamAt(b, first);
+  auto middle = beamAt(first);
   if (!middle)
     return false;
   auto sums = SumOp::create(b, loc, TypeRange{f64},
-                            llvm::map_to_vector(dims, [](auto dim) { return dim.first; }),
-                            b.getArrayAttr(llvm::map_to_vector(dims, [&](auto dim) -> Attribute {
+                            llvm::map_to_vector(counts, [](auto dim) { return dim.first; }),
+                            b.getArrayAttr(llvm::map_to_vector(counts, [&](auto dim) -> Attribute {
                               return DimensionAttr::get(b.getContext(), dim.second);
                             })));
   {
     OpBuilder::InsertionGuard guard(b);
     Block *block = b.createBlock(&sums.getBody());
-    for (size_t i = 0; i != dims.size(); ++i)
+    for (size_t i = 0; i != counts.size(); ++i)
       block->addArgument(b.getIndexType(), loc);
-    IRMapping mapping = inTheMiddle(b);
+    IRMapping mapping = inTheMiddle();
     mapped(mapping, block->getArguments());
     auto found = beam.evaluate(b, mapping, {});
     if (failed(found))
@@ -490,34 +407,25 @@ void Writer::addForm(ReachNumbers &numbers) {
 
 bool Writer::write(Operation *&place, std::string &reason) {
   using N = nb_reach_numbers;
-  ReachNumbers numbers(constant(0));
-  numbers[&N::panels] = asFloat(image.getCounts()[0]);
-  numbers[&N::slow_pixels] = asFloat(image.getCounts()[1]);
-  numbers[&N::fast_pixels] = asFloat(image.getCounts()[2]);
-  numbers[&N::fast_max] = numbers[&N::fast_pixels];
-  numbers[&N::slow_max] = numbers[&N::slow_pixels];
-  constexpr double N::*roi[] = {&N::fast_min, &N::fast_max, &N::slow_min, &N::slow_max};
-  for (auto [i, edge] : llvm::enumerate(image.getRoi()))
-    numbers[roi[i]] = asFloat(edge);
+  ReachNumbers numbers = numbersOfImage();
   numbers[&N::averaged] = constant(1);
   numbers[&N::bound] = constant(bound);
-  numbers[&N::block_fast] = numbers[&N::block_slow] = constant(1);
-  if (!findGeometry() || beams.empty()) {
-    place = where ? where : average.sum.getOperation();
-    reason = why.empty() ? "there is no loop over beams" : why;
-    return false;
+  bool written = findGeometry();
+  if (written && beams.empty())
+    written = refuse(average.sum, "there is no loop over beams");
+  if (written) {
+    // A table of which no entry is read is that of wavelengths.
+    ReachTables tables(tabulateFlat(scattering.getWavelength(), beams, false));
+    written = addBeams(tables, numbers);
+    if (written) {
+      addForm(numbers);
+      addPanels(tables, numbers);
+      ReachOp::create(b, loc, numbers.all(), tables.all().drop_front());
+    }
   }
-  // A table of which no entry is read is that of wavelengths.
-  ReachTables tables(tabulateFlat(scattering.getWavelength(), beams, false));
-  if (!addBeams(tables, numbers)) {
-    place = where ? where : average.sum.getOperation();
-    reason = why;
-    return false;
-  }
-  addForm(numbers);
-  addPanels(tables, numbers);
-  ReachOp::create(b, loc, numbers.all(), tables.all().drop_front());
-  return true;
+  place = where ? where : average.sum.getOperation();
+  reason = why;
+  return written;
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 #include "dialect/Names.h"
-#include "dialect/ReachFields.h"
 #include "lib/Transforms/CullAverages.h"
 #include "lib/Transforms/CullSupport.h"
 #include "lib/Transforms/CurvedPixel.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/ReachWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,19 +26,10 @@ using nanobragg::CulledProgram;
 using nanobragg::CullSetting;
 
 namespace {
-/// One dimension of a sum inside the image.
-struct Loop {
-  mutable SumOp sum; // asking an op is not const in MLIR
-  unsigned position;
-  BlockArgument iv() const { return sum.getInductionVars()[position]; }
-  Value count() const { return sum.getCounts()[position]; }
-  Dimension dimension() const { return sum.getDimension(position); }
-};
-
-class Culler {
+class Culler : ReachWriter {
 public:
   Culler(ImageOp image, FunctionOpInterface func, const CulledProgram &program)
-      : image(image), func(func), program(program), b(image), loc(image.getLoc()) {}
+      : ReachWriter(image), func(func), program(program) {}
   void run();
 
 private:
@@ -50,40 +41,22 @@ private:
   bool splitLoops();
   bool vanishes();
 
-  bool refuse(Operation *op, const Twine &reason) {
-    where = op;
-    why = reason.str();
-    return false;
-  }
   bool vanishes(Value value);
   std::optional<unsigned> lastLoopOf(Value value, bool first = false);
   bool isOfPanel();
-  bool dependsOnPixel(Value value, ValueRange allowed) {
-    return dependsOnMore(value, image, allowed);
-  }
 
   // Rewriting.
   enum Pixels { None, OfPanels, All };
   /// Values that a table has in place of others.
   using Numbers = SmallVector<std::pair<Value, double>>;
-  Value tabulate(Value value, ArrayRef<Loop> over, Pixels pixels = None, const Numbers &at = {});
-  void addFlatPanels(ArrayRef<Loop> layers, ReachTables &tables);
-  void addCurvedPanels(ArrayRef<Loop> layers, ReachTables &tables);
-  Value number(Value index);
-  Value constant(double value) {
-    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
-  }
-  Value countOf(ArrayRef<Loop> over);
+  Value tabulate(Value value, ArrayRef<ImageLoop> over, Pixels pixels = None,
+                 const Numbers &at = {});
+  void addFlatPanels(ArrayRef<ImageLoop> layers, ReachTables &tables);
+  void addCurvedPanels(ArrayRef<ImageLoop> layers, ReachTables &tables);
   void rewrite();
 
-  ImageOp image;
   FunctionOpInterface func;
   CulledProgram program;
-  OpBuilder b;
-  Location loc;
-
-  std::string why;
-  Operation *where = nullptr;
   Support support;
   MillerIndexOp index;
   ScatteringVectorOp scattering;
@@ -92,7 +65,7 @@ private:
   std::optional<CurvedPixel> curved; ///< for a curved panel; neither: only directions are known
   DetectorCoordinateOp fast;
   llvm::SetVector<Value> light;           ///< values that vanish where the sample has no light
-  SmallVector<Loop> loops;                ///< around a sample, outer ones first
+  SmallVector<ImageLoop> loops;           ///< around a sample, outer ones first
   unsigned firstBeam = 0, firstBasis = 0; ///< among the loops
   DenseMap<Value, bool> vanishing;
   bool dark = true; ///< all that the image yields vanishes
@@ -191,16 +164,8 @@ std::optional<unsigned> Culler::lastLoopOf(Value value, bool first) {
 
 /// Which loops run over beams, which over bases.
 bool Culler::splitLoops() {
-  for (Operation *op = index->getParentOp(); op != image; op = op->getParentOp()) {
-    auto sum = dyn_cast<SumOp>(op);
-    if (!sum)
-      return refuse(op, "only sums may stand between the image and a sample");
-    for (unsigned i = sum.getCounts().size(); i-- > 0;) {
-      if (isDefinedIn(sum.getCounts()[i], image))
-        return refuse(sum, "how often it runs depends on the pixel");
-      loops.insert(loops.begin(), Loop{sum, i});
-    }
-  }
+  if (!findLoops(index->getParentOp(), "a sample", loops))
+    return false;
   SmallVector<Value> beam{scattering.getIncident(), scattering.getWavelength()};
   if (auto last = lastLoopOf(direction))
     firstBeam = *last + 1;
@@ -292,68 +257,40 @@ bool Culler::vanishes() {
 }
 
 /// A table of `value` over panels or all pixels, and over loops; of one entry where there is none.
-Value Culler::tabulate(Value value, ArrayRef<Loop> over, Pixels pixels, const Numbers &at) {
-  MLIRContext *context = b.getContext();
-  SmallVector<Value> counts, ivs;
-  SmallVector<Attribute> dimensions;
-  const auto add = [&](Value count, Value iv, Dimension dimension) {
-    counts.push_back(count);
-    ivs.push_back(iv);
-    dimensions.push_back(DimensionAttr::get(context, dimension));
-  };
+Value Culler::tabulate(Value value, ArrayRef<ImageLoop> over, Pixels pixels, const Numbers &at) {
   constexpr Dimension ofImage[] = {Dimension::panel, Dimension::slow, Dimension::fast};
-  for (unsigned i = 0, end = pixels == All ? 3 : pixels == OfPanels ? 1 : 0; i != end; ++i)
-    add(image.getCounts()[i], image.getInductionVars()[i], ofImage[i]);
-  for (Loop loop : over)
-    add(loop.count(), loop.iv(), loop.dimension());
-  if (counts.empty())
-    add(arith::ConstantIndexOp::create(b, loc, 1), Value(), Dimension::panel);
-  auto type = TableType::get(unsigned(counts.size()), value.getType());
-  auto table = TabulateOp::create(b, value.getLoc(), type, counts, b.getArrayAttr(dimensions));
-  OpBuilder::InsertionGuard guard(b);
-  Block *body = b.createBlock(&table.getBody());
-  IRMapping mapping;
-  for (auto [value, number] : at)
-    mapping.map(value, constant(number));
-  for (Value iv : ivs) {
-    Value argument = body->addArgument(b.getIndexType(), loc);
-    if (iv)
-      mapping.map(iv, argument);
-  }
-  auto copy = [&](auto &&self, Value v) -> Value {
-    if (mapping.contains(v) || !isDefinedIn(v, image))
-      return mapping.lookupOrDefault(v);
-    for (Value operand : v.getDefiningOp()->getOperands())
-      self(self, operand);
-    b.clone(*v.getDefiningOp(), mapping);
-    return mapping.lookup(v);
-  };
-  YieldOp::create(b, loc, copy(copy, value));
-  return table.getResult(0);
+  const unsigned rank = pixels == All ? 3 : pixels == OfPanels ? 1 : 0;
+  Counts counts;
+  for (unsigned i = 0; i != rank; ++i)
+    counts.push_back({image.getCounts()[i], ofImage[i]});
+  llvm::append_range(counts, countsOf(over));
+  return ReachWriter::tabulate(value.getLoc(), value.getType(), counts, [&](ValueRange ivs) {
+    IRMapping mapping;
+    for (auto [value, number] : at)
+      mapping.map(value, constant(number));
+    for (unsigned i = 0; i != rank; ++i)
+      mapping.map(image.getInductionVars()[i], ivs[i]);
+    for (auto [i, loop] : llvm::enumerate(over))
+      mapping.map(loop.iv(), ivs[rank + i]);
+    auto copy = [&](auto &&self, Value v) -> Value {
+      if (mapping.contains(v) || !isDefinedIn(v, image))
+        return mapping.lookupOrDefault(v);
+      for (Value operand : v.getDefiningOp()->getOperands())
+        self(self, operand);
+      b.clone(*v.getDefiningOp(), mapping);
+      return mapping.lookup(v);
+    };
+    return copy(copy, value);
+  });
 }
 
-Value Culler::number(Value index) {
-  Value integer = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
-  return arith::SIToFPOp::create(b, loc, b.getF64Type(), integer);
-}
-
-Value Culler::countOf(ArrayRef<Loop> over) {
-  Value count = constant(1);
-  for (const Loop &loop : over)
-    count = arith::MulFOp::create(b, loc, count, number(loop.count()));
-  return count;
-}
-
-void Culler::addFlatPanels(ArrayRef<Loop> layers, ReachTables &tables) {
-  tables[&nb_reach_tables::origin] = tabulate(position.getOrigin(), {}, OfPanels);
-  tables[&nb_reach_tables::fast_axis] = tabulate(position.getFastAxis(), {}, OfPanels);
-  tables[&nb_reach_tables::slow_axis] = tabulate(position.getSlowAxis(), {}, OfPanels);
-  tables[&nb_reach_tables::normal] = tabulate(position.getNormal(), {}, OfPanels);
+void Culler::addFlatPanels(ArrayRef<ImageLoop> layers, ReachTables &tables) {
+  addPlace(position, tables, [&](Value value) { return tabulate(value, {}, OfPanels); });
   tables[&nb_reach_tables::depth] = tabulate(position.getDepth(), layers);
 }
 
 /// The angles are polynomials of degree one: their values at four points say all of them.
-void Culler::addCurvedPanels(ArrayRef<Loop> layers, ReachTables &tables) {
+void Culler::addCurvedPanels(ArrayRef<ImageLoop> layers, ReachTables &tables) {
   CurvedPositionOp point = curved->point;
   OpBuilder inside(point);
   Value zero = arith::ConstantOp::create(inside, loc, inside.getF64FloatAttr(0));
@@ -379,17 +316,17 @@ void Culler::addCurvedPanels(ArrayRef<Loop> layers, ReachTables &tables) {
 }
 
 void Culler::rewrite() {
-  ArrayRef<Loop> all(loops);
-  ArrayRef<Loop> depths = all.take_front(firstBeam);
-  ArrayRef<Loop> beams = all.slice(firstBeam, firstBasis - firstBeam);
-  ArrayRef<Loop> bases = all.drop_front(firstBasis);
+  ArrayRef<ImageLoop> all(loops);
+  ArrayRef<ImageLoop> depths = all.take_front(firstBeam);
+  ArrayRef<ImageLoop> beams = all.slice(firstBeam, firstBasis - firstBeam);
+  ArrayRef<ImageLoop> bases = all.drop_front(firstBasis);
   // Only those loops that the depth depends on.
-  SmallVector<Loop> layers;
+  SmallVector<ImageLoop> layers;
   Value panel = image.getInductionVars()[0];
   const bool hasDepths =
       position ? dependsOnPixel(position.getDepth(), {})
                : curved && (curved->depth || dependsOnPixel(curved->point.getDistance(), panel));
-  for (const Loop &loop : depths)
+  for (const ImageLoop &loop : depths)
     if (hasDepths && loop.dimension() == Dimension::layer)
       layers.push_back(loop);
 
@@ -407,15 +344,7 @@ void Culler::rewrite() {
     tables[&nb_reach_tables::direction] = tabulate(direction, depths, All);
 
   using N = nb_reach_numbers;
-  ReachNumbers numbers(constant(0));
-  numbers[&N::panels] = number(image.getCounts()[0]);
-  numbers[&N::slow_pixels] = number(image.getCounts()[1]);
-  numbers[&N::fast_pixels] = number(image.getCounts()[2]);
-  numbers[&N::fast_max] = numbers[&N::fast_pixels];
-  numbers[&N::slow_max] = numbers[&N::slow_pixels];
-  constexpr double N::*roi[] = {&N::fast_min, &N::fast_max, &N::slow_min, &N::slow_max};
-  for (auto [i, bound] : llvm::enumerate(image.getRoi()))
-    numbers[roi[i]] = number(bound);
+  ReachNumbers numbers = numbersOfImage();
   numbers[&N::beams] = countOf(beams);
   numbers[&N::bases] = countOf(bases);
   numbers[&N::group] = bases.empty() ? constant(1) : number(bases.back().count());
@@ -434,8 +363,6 @@ void Culler::rewrite() {
     return isa<LatticeFactorOp>(factor.getDefiningOp());
   }));
   numbers[&N::dark] = constant(dark);
-  // Until convert-nb-to-loops knows the lanes.
-  numbers[&N::block_fast] = numbers[&N::block_slow] = constant(1);
   // Its first table is that of the numbers.
   ReachOp::create(b, loc, numbers.all(), tables.all().drop_front());
 

@@ -1,5 +1,5 @@
-#include "lib/Program/KernelSpecification.h"
 #include "lib/Experiment/PixelList.h"
+#include "lib/Program/KernelSpecification.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "runtime/capi/FlagValues.h"
 #include "runtime/capi/Status.h"
@@ -29,16 +29,23 @@ SimulatorOptions forAnyNumbers(SimulatorOptions options) {
   return options;
 }
 
-std::unique_ptr<nb_simulator> simulatorFor(KernelRequest request, const SimulatorOptions &options) {
+std::unique_ptr<nb_simulator> simulatorFor(const KernelRequest &request,
+                                           const SimulatorOptions &options) {
   requireKernelAlone(request.variant);
-  return std::make_unique<nb_simulator>(Placement(options).place(std::move(request)),
+  // For any numbers, it is the same whatever runs it.
+  return std::make_unique<nb_simulator>(Placement(options).place([&](Runner) { return request; }),
                                         options.threads);
 }
 
 std::unique_ptr<nb_simulator> simulatorOfVariant(const char *variant, const char *device) {
   const SimulatorOptions options = forAnyNumbers({.device = device});
-  return simulatorFor(
-      requestFor(ProgramVariant::fromString(given(variant, "the variant")), options), options);
+  const auto what = KernelSpecification::fromString(given(variant, "the variant"));
+  if (!what.variant || what.derivative != Derivative() || !what.fixed.empty())
+    throw std::invalid_argument("'" + std::string(variant) +
+                                "' is no variant of an image's program");
+  KernelRequest request = requestFor(*what.variant, options);
+  request.cull = what.cull;
+  return simulatorFor(request, options);
 }
 
 } // namespace

@@ -1,8 +1,6 @@
 #include "runtime/gpu/Device.h"
 
-#include "runtime/gpu/cuda/Open.h"
-#include "runtime/gpu/hip/Open.h"
-#include "runtime/gpu/opencl/Open.h"
+#include "runtime/gpu/Vendors.h"
 
 #include <cstdio>
 #include <optional>

@@ -1,12 +1,13 @@
 // A GPU, for the rest of the runtime.
 //
 // Each vendor's driver stands behind this interface in a folder of its own: runtime/gpu/cuda,
-// runtime/gpu/opencl. Nothing outside that folder includes a header of it but Open.h, and nothing
-// in it knows how a kernel is run: that is Runner's.
+// runtime/gpu/opencl. Nothing outside that folder includes a header of it (Vendors.h has the
+// ways in), and nothing in it knows how a kernel is run: that is Runner's.
 #ifndef NANOBRAGG_RUNTIME_GPU_DEVICE_H
 #define NANOBRAGG_RUNTIME_GPU_DEVICE_H
 
-#include "lib/Target/DeviceChoice.h"
+#include "lib/Target/GpuVendor.h"
+#include "nanobragg/DeviceChoice.h"
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/NoGpu.h"
 #include "runtime/processor/KernelRunner.h"

@@ -121,8 +121,8 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
                                                         const std::string &kind) const {
   if (!api.build)
     return std::nullopt;
-  if (!request.until.empty())
-    throw std::runtime_error("--" + request.until +
+  if (request.until.any())
+    throw std::runtime_error("--" + request.until.toString() +
                              " says where a program ends that is printed: add --emit=mlir");
   void *bytes = nullptr;
   std::size_t size = 0;
@@ -136,12 +136,11 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
 }
 
 std::string CompilerLibrary::emit(const KernelRequest &request, const std::string &stage) const {
-  if (!request.until.empty() && stage != "mlir")
-    throw std::runtime_error("--" + request.until +
+  if (request.until.any() && stage != "mlir")
+    throw std::runtime_error("--" + request.until.toString() +
                              " says where a program in MLIR ends: ask for mlir, not for " + stage);
   char *text = nullptr, *error = nullptr;
-  const char *form = request.until.empty() ? stage.c_str() : request.until.c_str();
-  if (callCompiler([&] { return api.emit(&request, form, &text, &error); }) != 0)
+  if (callCompiler([&] { return api.emit(&request, stage.c_str(), &text, &error); }) != 0)
     fail(api, error);
   const std::string result = text ? text : "";
   if (text)

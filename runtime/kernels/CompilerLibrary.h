@@ -2,11 +2,11 @@
 #ifndef NANOBRAGG_COMPILERLIBRARY_H
 #define NANOBRAGG_COMPILERLIBRARY_H
 
+#include "lib/Parallel/ProcessMutex.h"
 #include "lib/Program/CompileRequest.h"
 #include "lib/Program/KernelSpecification.h"
-#include "lib/Parallel/ProcessMutex.h"
-#include "lib/Target/DeviceChoice.h"
 #include "nanobragg/CompilerABI.h"
+#include "nanobragg/DeviceChoice.h"
 #include "nanobragg/Engine.h"
 #include "nanobragg/SimulatorOptions.h"
 #include "runtime/processor/KernelRunner.h"
@@ -28,13 +28,12 @@ class Device;
 struct KernelRequest : CompileRequest {
   std::string file{}; ///< for KernelProvider: a kernel file that takes its place
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
-  /// Found for that choice, see findDevice; empty: the processor.
+  /// Found for that choice; empty: the processor.
   std::vector<std::shared_ptr<gpu::Device>> gpus{};
-  std::string until{}; ///< for emit(), stage "mlir": "until-before=STAGE" or "until-after=STAGE"
 
   bool isForGpu() const { return target.vendor() != nullptr; }
   /// As a kernel says what it is of, but for fixed counts.
-  KernelSpecification specification() const { return {variant, derivative, {}}; }
+  KernelSpecification specification() const { return {variant, derivative, {}, cull}; }
 };
 
 /// A program that the interpreter is ready to run. Runs wait for each other.

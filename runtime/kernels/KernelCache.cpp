@@ -29,8 +29,8 @@ static std::string line(const char *what, const std::string &text) {
 std::string describeRequest(const KernelRequest &request) {
   return "target: " + request.targetText() + "\nprecision: " + toString(request.precision) +
          "\ndifferentiated: " + request.derivative.toString() +
-         "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") +
-         "\nvariant: " + KernelSpecification{request.variant, {}, request.fixed}.toString() + "\n" +
+         "\nfused: " + (request.engine == Engine::Interpreter ? "no" : "yes") + "\nvariant: " +
+         KernelSpecification{request.variant, {}, request.fixed, request.cull}.toString() + "\n" +
          line("pipeline", request.passes.pipeline) + line("plugins", request.passes.plugins) +
          line("patterns", request.passes.patterns);
 }

@@ -137,8 +137,8 @@ void checkFits(const nb_kernel_descriptor &kernel, KernelSpecification wanted,
   found.fixed.clear();
   wanted.fixed.clear();
   // A kernel that leaves out less than may be left out fits.
-  if (found.variant && wanted.variant && found.variant->cull.keeps(wanted.variant->cull))
-    wanted.variant->cull = found.variant->cull;
+  if (found.cull.keeps(wanted.cull))
+    wanted.cull = found.cull;
   const std::string hasText = found.toString(), needsText = wanted.toString();
   std::string_view has = hasText, needs = needsText;
   const bool known = !has.empty();

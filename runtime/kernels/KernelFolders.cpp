@@ -14,10 +14,9 @@ namespace fs = std::filesystem;
 std::string kernelFileName(const KernelRequest &request) {
   const bool twin = request.target.kind == KernelTarget::Kind::GpuOnCpu;
   const std::string where = request.isForGpu() ? "gpu" : twin ? "gpu-on-cpu" : "cpu";
-  ProgramVariant variant = request.variant; // kernels with any setting may do
-  variant.cull = CullSetting::off();
   return where + "-" +
-         keyOf("precision: " + toString(request.precision) + "\nvariant: " + variant.toString() +
+         keyOf("precision: " + toString(request.precision) +
+               "\nvariant: " + request.variant.toString() + // kernels with any --cull may do
                "\nderivative: " + request.derivative.toString() + "\n") +
          ".so";
 }

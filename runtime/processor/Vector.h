@@ -31,10 +31,6 @@ struct Matrix {
 inline Vector operator*(const Matrix &m, Vector v) {
   return v.x * m.column[0] + v.y * m.column[1] + v.z * m.column[2];
 }
-/// The transposed matrix times the vector.
-inline Vector transposedTimes(const Matrix &m, Vector v) {
-  return {dot(m.column[0], v), dot(m.column[1], v), dot(m.column[2], v)};
-}
 
 } // namespace nanobragg
 #endif

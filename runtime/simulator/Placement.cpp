@@ -3,10 +3,11 @@
 #include "lib/Culling/Estimate.h"
 #include "lib/Images/ImageRegion.h"
 #include "lib/Process/Refusal.h"
+#include "lib/Program/KernelSpecification.h"
 #include "lib/Program/Parameters.h"
 #include "lib/Program/Precision.h"
 #include "lib/Program/Specialize.h"
-#include "runtime/kernels/DevicePlacement.h"
+#include "runtime/gpu/Device.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/kernels/TunedSchedules.h"
 
@@ -28,12 +29,8 @@ bool isOn(const char *variable) {
   return value && *value && std::string_view(value) != "0";
 }
 
-DeviceChoice parsed(const std::string &device) {
-  return DeviceChoice::parse(device.empty() ? "auto" : device);
-}
-
 DeviceChoice choose(const SimulatorOptions &options, double samples) {
-  const DeviceChoice choice = parsed(options.device);
+  const DeviceChoice &choice = options.device;
   // A kernel file says itself what it is for.
   if (choice.kind != Kind::Auto || !options.once || !options.kernelFile.empty())
     return choice;
@@ -69,9 +66,9 @@ KernelRequest requestFor(const ProgramVariant &variant, const SimulatorOptions &
   request.file = options.kernelFile;
   request.dumpIR = options.dumpIR;
   request.passes = options.passes;
-  request.choice = parsed(options.device);
+  request.choice = options.device;
   if (request.choice.kind == Kind::GpuOnCpu)
-    findDevice(request);
+    request.target = {.kind = KernelTarget::Kind::GpuOnCpu, .warp = request.choice.warp};
   if (const auto &scheduled = options.passes.precision; scheduled && scheduled != options.precision)
     throw std::invalid_argument("the schedule is for --precision=" + toString(*scheduled) +
                                 ", and --precision=" + toString(options.precision) +
@@ -93,21 +90,20 @@ static void fitSchedule(Decision &decision) {
     return;
   if (passes.precision && passes.precision != decision.request.precision)
     leaveOut("--precision=" + toString(*passes.precision), toString(decision.request.precision));
-  if (!passes.variant || decision.request.derives())
+  if (!passes.program || decision.request.derives())
     return;
-  ProgramVariant scheduled = *passes.variant;
-  scheduled.imageType = needed.imageType; // which nb-sim rounds to at the end
-  const CullSetting cull = std::exchange(scheduled.cull, needed.cull);
-  if (scheduled != needed)
+  KernelSpecification scheduled = *passes.program;
+  scheduled.variant->imageType = needed.imageType; // which nb-sim rounds to at the end
+  if (scheduled.variant != needed)
     throw std::invalid_argument("the schedule is for another program: that of " +
-                                passes.variant->toString() + ", and " + needed.toString() +
+                                passes.program->toString() + ", and " + needed.toString() +
                                 " is asked for; make one for it with nb-try --tune");
-  if (cull != needed.cull)
-    leaveOut("--cull=" + cull.toString(), "--cull=" + needed.cull.toString());
+  if (const CullSetting &cull = decision.request.cull; scheduled.cull != cull)
+    leaveOut("--cull=" + scheduled.cull.toString(), "--cull=" + cull.toString());
 }
 
 Decision decide(const Experiment &experiment, const SimulatorOptions &options,
-                const Derivative &derivative, std::optional<ImageType> pixels) {
+                const Derivative &derivative, std::optional<ImageType> pixels, Runner runner) {
   ProgramVariant variant = experiment.variant;
   variant.imageType = pixels.value_or(variant.imageType);
   Decision decision{requestFor(variant, options), {}};
@@ -130,15 +126,18 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
                                        : "this larger crystal is computed in f64"));
   }
 
-  const bool ofGpu = request.choice.kind == Kind::Gpu || request.choice.kind == Kind::GpuOnCpu;
+  // A GPU computes all samples unless less is asked for: it takes a sample in a hundredth of the
+  // time of a processor, which looks for those with light. Its kernel is for all numbers.
+  const Kind device = request.choice.kind;
+  const bool ofGpu = runner == Runner::Gpu || device == Kind::Gpu || device == Kind::GpuOnCpu;
   if (options.cull || (!ofGpu && !options.anyNumbers))
-    request.variant.cull =
+    request.cull =
         cullFor(options.cull, experiment, request.precision, variant.imageType, derivative);
-  if (request.variant.cull.isOff() && options.cull && !options.cull->isOff())
+  if (request.cull.isOff() && options.cull && !options.cull->isOff())
     decision.notes.push_back("--cull=" + options.cull->toString() +
                              " leaves out no sample: looking for those with light would take "
                              "longer here than computing all of them");
-  if (!options.anyNumbers)
+  if (!options.anyNumbers && runner != Runner::Interpreter)
     request.fixed =
         options.specialize && !ofGpu && samplesOf(experiment) >= fewestSpecializedSamples
             ? specializedCounts(experiment, request.precision, derivative)
@@ -154,31 +153,41 @@ Placement::Placement(const SimulatorOptions &options, double samples)
       usesKeptSchedule(options.keptSchedule && !options.passes.any() &&
                        options.kernelFile.empty() && options.pixels.empty()),
       fallback(options.fallback && options.kernelFile.empty() && !options.passes.any()),
-      cullsByDefault(!options.cull) {}
+      hasFile(!options.kernelFile.empty()) {}
 
-/// The GPU that "auto" has found computes all samples unless less is asked for: it takes a sample
-/// in a hundredth of the time of a processor, which looks for those with light. Its kernel is for
-/// all numbers.
-KernelRequest Placement::forDevice(KernelRequest request) const {
-  if (request.gpus.empty())
-    return request;
-  if (cullsByDefault)
-    request.variant.cull = CullSetting::off();
-  leaveUsualCounts(request.fixed);
+/// The GPUs that are asked for or that "auto" finds. Throws std::runtime_error, in one sentence,
+/// when a GPU is asked for and cannot be had.
+static gpu::Devices gpusOf(const DeviceChoice &choice, bool hasFile) {
+  // A kernel file says itself what it is for; its GPU is found when it is run.
+  const bool maybe = choice.kind == Kind::Auto && !hasFile;
+  if (choice.kind != Kind::Gpu && !maybe)
+    return {};
+  try {
+    return gpu::openDevices(choice);
+  } catch (const gpu::NoGpu &) {
+    if (!maybe)
+      throw;
+    return {};
+  }
+}
+
+KernelRequest Placement::requestOn(const DeviceChoice &device, const Asked &asked) const {
+  const gpu::Devices gpus = interprets ? gpu::Devices() : gpusOf(device, hasFile);
+  KernelRequest request = asked(interprets      ? Runner::Interpreter
+                                : !gpus.empty() ? Runner::Gpu
+                                                : Runner::Processor);
+  request.engine = engine();
+  request.choice = device;
+  request.gpus = gpus;
+  if (!gpus.empty())
+    request.target = KernelTarget::fromString(gpus.front()->chip());
+  else if (usesKeptSchedule && !interprets)
+    request = withKeptSchedule(std::move(request));
   return request;
 }
 
-KernelRequest Placement::decided(KernelRequest request) const {
-  request.engine = engine();
-  if (interprets)
-    request.fixed.clear();
-  request.choice = choice;
-  if (choice.kind != Kind::Auto)
-    findDevice(request);
-  request = forDevice(std::move(request));
-  return usesKeptSchedule && !interprets && request.gpus.empty()
-             ? withKeptSchedule(std::move(request))
-             : request;
+KernelRequest Placement::shown(const Asked &asked) const {
+  return requestOn(choice.kind == Kind::Auto ? DeviceChoice(Kind::Cpu) : choice, asked);
 }
 
 Program Placement::interpret(KernelRequest request, const Instruments &look) const {
@@ -190,20 +199,15 @@ Program Placement::interpret(KernelRequest request, const Instruments &look) con
   return Program(kernels.compiler(request)->prepare(request, look.probe), look);
 }
 
-Program Placement::placeGiven(const KernelRequest &request) const {
-  checkFits(*given, request.specification(), request.precision, "the simulator's kernel");
-  return Program(given);
-}
-
 std::optional<std::string> keptPipeline(const KernelRequest &request) {
   if (request.derives() || request.target != KernelTarget() || request.passes.any())
     return std::nullopt;
   const auto schedules = TunedSchedules::fromEnvironment();
   if (!schedules)
     return std::nullopt;
-  ProgramVariant variant = request.variant;
-  variant.imageType = ImageType::F32; // as those of the flags, for which they are kept
-  return schedules->find(variant.toString(), toString(request.precision));
+  KernelSpecification image{request.variant, {}, {}, request.cull};
+  image.variant->imageType = ImageType::F32; // as those of the flags, for which they are kept
+  return schedules->find(image.toString(), toString(request.precision));
 }
 
 KernelRequest withKeptSchedule(KernelRequest request) {
@@ -216,44 +220,32 @@ KernelRequest withKeptSchedule(KernelRequest request) {
   return request;
 }
 
-/// Nothing when the GPU cannot.
-std::optional<Program> Placement::placeOnGpu(const KernelRequest &request) {
-  try {
-    return Program(kernels.get(forDevice(request)), request.gpus);
-  } catch (const Refusal &) {
-    throw;
-  } catch (const std::runtime_error &error) {
-    deviceReason = error.what();
-    return std::nullopt;
+Program Placement::place(const Asked &asked) {
+  if (given) {
+    const KernelRequest request = asked(Runner::Processor);
+    checkFits(*given, request.specification(), request.precision, "the simulator's kernel");
+    return Program(given);
   }
-}
-
-Program Placement::place(KernelRequest request) {
-  if (given)
-    return placeGiven(request);
-  if (interprets)
-    return interpret(std::move(request));
-  request.engine = Engine::Fused;
-  request.choice = choice;
-  findDevice(request);
-  if (choice.kind == Kind::Auto && !request.gpus.empty()) {
-    if (auto program = placeOnGpu(request))
-      return std::move(*program);
-    request = onProcessor(std::move(request));
-  }
-  if (usesKeptSchedule && request.gpus.empty())
-    request = withKeptSchedule(std::move(request));
-  try {
-    return Program(kernels.get(forDevice(request)), request.gpus);
-  } catch (const Refusal &) {
-    throw;
-  } catch (const std::runtime_error &error) {
-    if (!fallback || !request.gpus.empty() || !kernels.compiler(request)->canInterpret())
+  DeviceChoice device = choice;
+  while (!interprets) {
+    const KernelRequest request = requestOn(device, asked);
+    try {
+      return Program(kernels.get(request), request.gpus);
+    } catch (const Refusal &) {
       throw;
-    reason = error.what();
-    interprets = true;
+    } catch (const std::runtime_error &error) {
+      if (choice.kind == Kind::Auto && !request.gpus.empty()) {
+        deviceReason = error.what();
+        device = Kind::Cpu;
+        continue;
+      }
+      if (!fallback || !request.gpus.empty() || !kernels.compiler(request)->canInterpret())
+        throw;
+      reason = error.what();
+      interprets = true;
+    }
   }
-  return interpret(std::move(request));
+  return interpret(asked(Runner::Interpreter));
 }
 
 } // namespace nanobragg

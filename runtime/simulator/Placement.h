@@ -24,6 +24,7 @@
 #include "runtime/kernels/KernelProvider.h"
 #include "runtime/simulator/Program.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -32,10 +33,13 @@ namespace nanobragg {
 /// The innermost evaluations of an image: rendered pixels x samples per pixel.
 double samplesOf(const Experiment &experiment);
 
+/// What runs a program, which is decided before the program is.
+enum class Runner { Processor, Gpu, Interpreter };
+
 /// The choices for an experiment and options.
 struct Decision {
   /// The program as the compiler is asked for it. The target is the processor at hand, or with
-  /// gpu-on-cpu that with a GPU's program.
+  /// gpu-on-cpu that with a GPU's program; a Placement sets that of a GPU.
   KernelRequest request;
   std::vector<std::string> notes; ///< sentences that say what is not as asked for, and why
 };
@@ -43,7 +47,8 @@ struct Decision {
 /// Decides on the experiment's image, with pixels of its type or of another one, or of derivatives.
 /// Throws std::invalid_argument where the options' schedule is for something else.
 Decision decide(const Experiment &experiment, const SimulatorOptions &options,
-                const Derivative &derivative = {}, std::optional<ImageType> pixels = {});
+                const Derivative &derivative = {}, std::optional<ImageType> pixels = {},
+                Runner runner = Runner::Processor);
 
 /// The request of a variant, without an experiment.
 KernelRequest requestFor(const ProgramVariant &variant, const SimulatorOptions &options);
@@ -55,20 +60,22 @@ KernelRequest withKeptSchedule(KernelRequest request);
 
 class Placement {
 public:
-  /// The environment is read here and not again. Throws std::invalid_argument for a device that is
-  /// none. `samples` is of one run; 0 when there is no experiment to tell.
+  /// The environment is read here and not again. `samples` is of one run; 0 when there is no
+  /// experiment to tell.
   explicit Placement(const SimulatorOptions &options, double samples = 0);
 
-  /// The program of a request, found or compiled. Throws std::runtime_error with the compiler's or
-  /// the device's reason where nothing else may take over.
-  Program place(KernelRequest request);
+  /// A program for what will run it.
+  using Asked = std::function<KernelRequest(Runner)>;
+
+  /// The program, found or compiled. Throws std::runtime_error with the compiler's or the device's
+  /// reason where nothing else may take over.
+  Program place(const Asked &asked);
 
   /// The program for the interpreter, whatever the engine.
   Program interpret(KernelRequest request, const Instruments &look = {}) const;
 
-  /// The request with the engine, and with the device if that was named: what is shown of a program
-  /// that is not run. With "auto" it is the processor's.
-  KernelRequest decided(KernelRequest request) const;
+  /// What place() would ask for, to be shown and not run. With "auto" it is the processor's.
+  KernelRequest shown(const Asked &asked) const;
 
   KernelProvider &provider() const { return kernels; }
   Engine engine() const { return interprets ? Engine::Interpreter : Engine::Fused; }
@@ -76,15 +83,12 @@ public:
   const std::optional<std::string> &deviceFallbackReason() const { return deviceReason; }
 
 private:
-  KernelRequest forDevice(KernelRequest request) const;
-  Program placeGiven(const KernelRequest &request) const;
-  std::optional<Program> placeOnGpu(const KernelRequest &request);
+  KernelRequest requestOn(const DeviceChoice &device, const Asked &asked) const;
 
   KernelProvider &kernels;
   KernelHandle given; ///< by the options
   DeviceChoice choice;
-  bool interprets, usesKeptSchedule, fallback;
-  bool cullsByDefault; ///< the options do not say
+  bool interprets, usesKeptSchedule, fallback, hasFile;
   std::optional<std::string> reason, deviceReason;
 };
 

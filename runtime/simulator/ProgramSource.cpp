@@ -80,21 +80,23 @@ void ProgramSource::setStructureFactors(const std::shared_ptr<const HklGrid> &gr
 // Programs
 //===----------------------------------------------------------------------===//
 
-KernelRequest ProgramSource::request(ImageType pixels, const Derivative &derivative) const {
-  return decide(experiment, options, derivative, pixels).request;
+KernelRequest ProgramSource::request(ImageType pixels, const Derivative &derivative,
+                                     Runner runner) const {
+  return decide(experiment, options, derivative, pixels, runner).request;
 }
 
 BoundProgram &ProgramSource::program(ImageType pixels, const Derivative &derivative) {
   // The numbers of cells may have changed since, and with them the precision, what is left out and
   // what is compiled in.
-  KernelRequest wanted = request(pixels, derivative);
+  const KernelRequest wanted = request(pixels, derivative);
   std::string key = derivative.toString() + (pixels == ImageType::F32 ? " f32 " : " f64 ") +
-                    toString(wanted.precision) + " " + wanted.variant.cull.toString();
+                    toString(wanted.precision) + " " + wanted.cull.toString();
   for (const FixedCount &count : wanted.fixed)
     key += " " + count.toString();
   if (const auto found = programs.find(key); found != programs.end())
     return found->second;
-  Program placed = placement.place(std::move(wanted));
+  Program placed =
+      placement.place([&](Runner runner) { return request(pixels, derivative, runner); });
   return programs.try_emplace(key, std::move(placed), experiment).first->second;
 }
 
@@ -108,8 +110,9 @@ std::string ProgramSource::trace(const PixelIndex &pixel, ImageType pixels) cons
 
 std::string ProgramSource::emit(const std::string &stage, ImageType pixels) const {
   requireWholeProgram(experiment);
-  const KernelRequest decided = placement.decided(request(pixels));
-  return placement.provider().compiler(decided)->emit(decided, stage);
+  const KernelRequest shown =
+      placement.shown([&](Runner runner) { return request(pixels, {}, runner); });
+  return placement.provider().compiler(shown)->emit(shown, stage);
 }
 
 ProgramSource::Tolerance ProgramSource::toleranceOf(const ComparisonOptions &asked) const {

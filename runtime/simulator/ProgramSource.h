@@ -49,7 +49,8 @@ public:
 
 private:
   /// The request to the compiler. Derivatives are of f64 images.
-  KernelRequest request(ImageType pixels, const Derivative &derivative = {}) const;
+  KernelRequest request(ImageType pixels, const Derivative &derivative = {},
+                        Runner runner = Runner::Processor) const;
   /// The program of the image or of a derivative, made when it is first asked for.
   BoundProgram &program(ImageType pixels, const Derivative &derivative);
 

@@ -1,5 +1,6 @@
 // Decisions of the runtime about a GPU that need none.
-#include "lib/Target/DeviceChoice.h"
+#include "lib/Target/GpuVendor.h"
+#include "nanobragg/DeviceChoice.h"
 #include "runtime/gpu/ArgumentBlock.h"
 #include "runtime/gpu/Tiles.h"
 #include "runtime/processor/KernelSamples.h"

@@ -74,9 +74,9 @@ class NbRun(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def refused(self, function, arguments, *flags):
+    def refused(self, function, arguments, *flags, status=1):
         done = self.attempt(function, arguments, *flags)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stderr
 
     SCALED = ("x=3", "arg1=1,2,-0.5", "arg2=7")
@@ -162,7 +162,7 @@ class NbRun(unittest.TestCase):
                        cwd=self.folder)
         np.testing.assert_allclose(images[0].ravel(), np.fromfile(os.path.join(self.folder, "a.bin"), np.float32),
                                    rtol=1e-6)
-        self.assertIn("-nothing", self.refused("image", (), "--", "-nothing"))
+        self.assertIn("-nothing", self.refused("image", (), "--", "-nothing", status=2))
 
     def test_what_a_kernel_would_read_outside_of_its_arguments(self):
         np.save(os.path.join(self.folder, "mask.npy"), np.ones((1, 3, 3)))

@@ -1,5 +1,8 @@
 // Nb-bench: how fast, and how much faster.
 
+#include "tools/shared/Main.h"
+#include "lib/CommandLine/OwnFlags.h"
+#include "nanobragg/DeviceChoice.h"
 #include "runtime/processor/KernelRunner.h"
 #include "runtime/processor/Stopwatch.h"
 #include "tools/nb-bench/Axes.h"
@@ -7,9 +10,6 @@
 #include "tools/nb-bench/Measurement.h"
 #include "tools/nb-bench/Report.h"
 #include "tools/nb-bench/Starts.h"
-#include "tools/shared/ParseExit.h"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -21,100 +21,134 @@ using namespace nanobragg;
 
 namespace {
 
-constexpr const char *description =
-    R"(Times nb-sim's loop over pixels, in this process, and that of a nanoBragg program in turn with it.
-Neither the reference's own start-up, measured with one pixel and subtracted, nor file output and
-compilation count. Without --quick, --full or --cross the table has every combination of the listed values.)";
-
-constexpr const char *footer =
-    R"(Exit status: 0; 1: something failed, or an instruction count rose; otherwise usage.
-docs/benchmarks says how the committed tables come about.)";
-
 struct Arguments {
   Axes axes;
-  std::vector<int> threads{1, 0}, starts;
+  std::vector<int> threads{1, 0};
+  std::optional<std::vector<int>> starts;
+  std::optional<std::vector<std::string>> precisions;
   std::vector<std::string> targets{"x86-64-v3", "x86-64-v4"};
   Plan plan;
   std::string reference, hkl, json, markdown, baseline;
-  double samples = 1e7, tolerance = 0.02;
+  std::optional<double> samples; ///< of one image
+  std::optional<int> repeat;
+  double tolerance = 0.02;
   int pixels = 0; ///< 0: as many as make the samples
   bool quick = false, full = false, cross = false, update = false;
 };
 
-void addOptions(CLI::App &app, Arguments &a) {
-  const auto file = [&](const char *name, std::string &value, const char *help) {
-    return app.add_option(name, value, help)->type_name("FILE");
-  };
-  const auto list = [&](const char *name, auto &values, const std::string &help) {
-    return app.add_option(name, values, help)->delimiter(',')->type_name("LIST");
-  };
-  // The limits are for the error; in the help they would be noise.
-  const auto range = [](double least, double most) {
-    return CLI::Range(least, most).description("");
-  };
-  const auto among = [](auto values) { return CLI::IsMember(values).description(""); };
-  app.add_flag("--quick", a.quick, "each shape and kind of structure factors, below a minute");
-  app.add_flag("--full", a.full,
-               "one axis at a time, up to nine sources and a hundred domains: three minutes, five "
-               "with a reference");
-  app.add_flag("--cross", a.cross,
-               "every combination of the values in --full: an hour, many with a reference");
-  file("--reference", a.reference,
-       "a nanoBragg executable to compare with; OMP_NUM_THREADS is set for it");
-  list("--shapes", a.axes.shapes,
-       "of the crystal: " + CLI::detail::join(a.axes.shapes, ", ") + " (default: all)")
-      ->check(among(a.axes.shapes));
-  list("--factors", a.axes.factors,
-       "structure factors: constant, or a grid with nearest or tricubic lookup (default: nearest)")
-      ->check(among(std::vector<std::string>{"constant", "nearest", "tricubic"}));
-  list("--cells", a.axes.cells, "unit cells along each edge of the crystal (default: 10)")
-      ->check(range(1, 1000000));
-  list("--domains", a.axes.domains, "mosaic domains (default: 10)")->check(range(1, 10000));
-  list("--oversample", a.axes.oversample, "sub-pixels along each edge of a pixel (default: 1)")
-      ->check(range(1, 20));
-  list("--sources", a.axes.sources, "points of the beam, 1 or 9 (default: 1)")
-      ->check(among(std::vector{1, 9}));
-  list("--phi", a.axes.phiSteps, "steps of the rotation (default: 1)")->check(range(1, 10000));
-  list("--threads", a.threads, "0: one per core (default: 1,0)")->check(range(0, 4096));
-  list("--precision", a.plan.precisions,
-       "as nb-sim's --precision (default: f64; in the three tables also mixed)");
-  app.add_option("--samples", a.samples, "of one image; the detector's size follows")
-      ->check(range(1e3, 1e10))
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--pixels", a.pixels, "along each edge of the detector, instead of --samples")
-      ->check(range(1, 32768))
-      ->type_name("N");
-  app.add_option("--pipeline", a.plan.pipeline, "as nb-sim's --pipeline: passes of your own")
-      ->type_name("TEXT");
-  app.add_option("--device", a.plan.device, "as nb-sim's --device: " + DeviceChoice::words())
-      ->check([](const std::string &device) {
-        return DeviceChoice::fromString(device) ? "" : DeviceChoice::refusal(device);
-      })
-      ->type_name("DEVICE")
-      ->capture_default_str();
-  app.add_option("--repeat", a.plan.repeat, "runs of each program, whose median counts")
-      ->check(range(1, 1000))
-      ->type_name("N")
-      ->capture_default_str();
-  file("--hkl", a.hkl, "structure factors (default: 445,445 made-up ones)");
-  app.add_flag("--instructions", a.plan.countInstructions,
-               "count those of one sample, exactly; always in the three tables");
-  app.add_flag("--gradients", a.plan.gradients, "time gradients too; always in the three tables");
-  list("--starts", a.starts,
-       "sizes of the detector: also measure what the first image costs, and the next ones")
-      ->check(range(1, 100000));
-  file("--markdown", a.markdown, "write the tables to this file");
-  file("--json", a.json, "write the numbers to this file");
-  file("--baseline", a.baseline,
-       "instead: count the guarded instructions and compare them with this file");
-  list("--targets", a.targets, "levels of x86-64 that they are counted for (default: both)")
-      ->check(among(std::vector<std::string>{"x86-64-v3", "x86-64-v4"}));
-  app.add_option("--tolerance", a.tolerance, "the fraction by which they may rise")
-      ->check(range(0.0, 1.0))
-      ->type_name("FRACTION")
-      ->capture_default_str();
-  app.add_flag("--update", a.update, "with --baseline: write the counts to the file instead");
+using C = Arguments;
+using Text = std::string;
+
+std::vector<int> counts(const char *flag, const Text &v, double least, double most) {
+  std::vector<int> numbers;
+  for (const Text &word : listOf(v))
+    numbers.push_back(int(countOf(flag, word, least, most)));
+  return numbers;
+}
+
+std::vector<Text> among(const char *flag, const Text &v, const std::vector<Text> &all) {
+  const std::vector<std::string_view> words(all.begin(), all.end());
+  for (const Text &word : listOf(v))
+    choiceOf(flag, word, words);
+  return listOf(v);
+}
+
+const Text shapesHelp = [] {
+  Text words;
+  for (const Text &shape : shapesOfFlags())
+    words += (words.empty() ? "" : ", ") + shape;
+  return "of the crystal: " + words + " (default: all)";
+}();
+const Text deviceHelp = "as nb-sim's --device: " + DeviceChoice::words() + "; default: cpu";
+
+const OwnFlag<C> flags[] = {
+    {"--quick", "", "each shape and kind of structure factors, below a minute", "",
+     [](C &a, const Text &) { a.quick = true; }},
+    {"--full", "",
+     "one axis at a time, up to nine sources and a hundred domains: three minutes, five with a "
+     "reference",
+     "", [](C &a, const Text &) { a.full = true; }},
+    {"--cross", "", "every combination of the values in --full: an hour, many with a reference", "",
+     [](C &a, const Text &) { a.cross = true; }},
+    {"--reference", "FILE", "a nanoBragg executable to compare with; OMP_NUM_THREADS is set for it",
+     "", [](C &a, const Text &v) { a.reference = v; }},
+    {"--shapes", "LIST", shapesHelp, "",
+     [](C &a, const Text &v) { a.axes.shapes = among("--shapes", v, shapesOfFlags()); }},
+    {"--factors", "LIST",
+     "structure factors: constant, or a grid with nearest or tricubic lookup (default: nearest)",
+     "",
+     [](C &a, const Text &v) {
+       a.axes.factors = among("--factors", v, {"constant", "nearest", "tricubic"});
+     }},
+    {"--cells", "LIST", "unit cells along each edge of the crystal (default: 10)", "",
+     [](C &a, const Text &v) { a.axes.cells = counts("--cells", v, 1, 1e6); }},
+    {"--domains", "LIST", "mosaic domains (default: 10)", "",
+     [](C &a, const Text &v) { a.axes.domains = counts("--domains", v, 1, 1e4); }},
+    {"--oversample", "LIST", "sub-pixels along each edge of a pixel (default: 1)", "",
+     [](C &a, const Text &v) { a.axes.oversample = counts("--oversample", v, 1, 20); }},
+    {"--sources", "LIST", "points of the beam, 1 or 9 (default: 1)", "",
+     [](C &a, const Text &v) {
+       among("--sources", v, {"1", "9"});
+       a.axes.sources = counts("--sources", v, 1, 9);
+     }},
+    {"--phi", "LIST", "steps of the rotation (default: 1)", "",
+     [](C &a, const Text &v) { a.axes.phiSteps = counts("--phi", v, 1, 1e4); }},
+    {"--threads", "LIST", "0: one per core (default: 1,0)", "",
+     [](C &a, const Text &v) { a.threads = counts("--threads", v, 0, 4096); }},
+    {"--precision", "LIST",
+     "as nb-sim's --precision (default: f64; in the three tables also mixed)", "",
+     [](C &a, const Text &v) { a.precisions = listOf(v); }},
+    {"--samples", "N", "of one image (default: 1e7); the detector's size follows", "",
+     [](C &a, const Text &v) { a.samples = numberOf("--samples", v, Range::between(1e3, 1e10)); }},
+    {"--pixels", "N", "along each edge of the detector, instead of --samples", "",
+     [](C &a, const Text &v) { a.pixels = int(countOf("--pixels", v, 1, 32768)); }},
+    {"--pipeline", "TEXT", "as nb-sim's --pipeline: passes of your own", "",
+     [](C &a, const Text &v) { a.plan.pipeline = v; }},
+    {"--device", "DEVICE", deviceHelp, "",
+     [](C &a, const Text &v) {
+       if (!DeviceChoice::fromString(v))
+         throw UsageError("--device: " + DeviceChoice::refusal(v));
+       a.plan.device = v;
+     }},
+    {"--repeat", "N", "runs of each program, whose median counts (default: 5)", "",
+     [](C &a, const Text &v) { a.repeat = int(countOf("--repeat", v, 1, 1000)); }},
+    {"--hkl", "FILE", "structure factors (default: 445,445 made-up ones)", "",
+     [](C &a, const Text &v) { a.hkl = v; }},
+    {"--instructions", "", "count those of one sample, exactly; always in the three tables", "",
+     [](C &a, const Text &) { a.plan.countInstructions = true; }},
+    {"--gradients", "", "time gradients too; always in the three tables", "",
+     [](C &a, const Text &) { a.plan.gradients = true; }},
+    {"--starts", "LIST",
+     "sizes of the detector: also measure what the first image costs, and the next ones", "",
+     [](C &a, const Text &v) { a.starts = counts("--starts", v, 1, 1e5); }},
+    {"--markdown", "FILE", "write the tables to this file", "",
+     [](C &a, const Text &v) { a.markdown = v; }},
+    {"--json", "FILE", "write the numbers to this file", "",
+     [](C &a, const Text &v) { a.json = v; }},
+    {"--baseline", "FILE",
+     "instead: count the guarded instructions and compare them with this file", "",
+     [](C &a, const Text &v) { a.baseline = v; }},
+    {"--targets", "LIST", "levels of x86-64 that they are counted for (default: both)", "",
+     [](C &a, const Text &v) { a.targets = among("--targets", v, {"x86-64-v3", "x86-64-v4"}); }},
+    {"--tolerance", "FRACTION", "by which they may rise (default: 0.02)", "",
+     [](C &a, const Text &v) { a.tolerance = numberOf("--tolerance", v, Range::between(0, 1)); }},
+    {"--update", "", "with --baseline: write the counts to the file instead", "",
+     [](C &a, const Text &) { a.update = true; }},
+};
+
+std::string usage() {
+  constexpr std::size_t column = 24;
+  return "usage: nb-bench [--quick|--full|--cross] [--reference=FILE] ...\n\n"
+         "Times nb-sim's loop over pixels, in this process, and that of a nanoBragg program in "
+         "turn "
+         "with it.\n"
+         "Neither the reference's own start-up, measured with one pixel and subtracted, nor file "
+         "output and\n"
+         "compilation count. Without --quick, --full or --cross the table has every combination of "
+         "the listed values.\n\n" +
+         describeOwnFlags<C>(flags, column) + describeCommonFlags(column) +
+         "\nExit status: 0; 1: something failed, or an instruction count rose; 2: usage.\n"
+         "docs/benchmarks says how the committed tables come about.\n";
 }
 
 std::vector<Workload> workloadsOf(const Arguments &a) {
@@ -126,7 +160,7 @@ std::vector<Workload> workloadsOf(const Arguments &a) {
     if (a.pixels)
       workload.pixels = a.pixels;
     else
-      workload.fitSamples(a.samples);
+      workload.fitSamples(a.samples.value_or(1e7));
   return all;
 }
 
@@ -191,7 +225,7 @@ void measureSpeed(const Arguments &a, const BenchInputs &inputs, KernelProvider 
 void measureStartUp(const Arguments &a, const BenchInputs &inputs, const ScratchFolder &scratch,
                     Report &report) {
   std::fputs(startsHeading().c_str(), stdout);
-  for (int pixels : a.starts)
+  for (int pixels : *a.starts)
     for (int threads : distinctThreads(a.threads)) {
       Workload workload;
       workload.pixels = pixels;
@@ -201,38 +235,6 @@ void measureStartUp(const Arguments &a, const BenchInputs &inputs, const Scratch
       std::fputs(startsLine(report.starts.back()).c_str(), stdout);
       std::fflush(stdout);
     }
-}
-
-int run(Arguments a, const std::string &command) {
-  const ScratchFolder scratch;
-  const BenchInputs inputs =
-      writeInputs(scratch.path(), a.hkl.empty() ? "" : std::filesystem::absolute(a.hkl));
-  KernelProvider kernels;
-  if (!a.baseline.empty()) {
-    const InstructionCounts counts = countGuarded(a.targets, inputs, *kernels.compiler());
-    if (a.update) {
-      writeBaseline(counts, a.baseline);
-      return 0;
-    }
-    return checkBaseline(counts, a.baseline, a.tolerance) ? 0 : 1;
-  }
-
-  Report report;
-  report.machine = describeMachine();
-  report.command = command;
-  report.repeat = a.plan.repeat;
-  if (!a.reference.empty()) {
-    a.plan.reference.emplace(a.reference, scratch.path());
-    const std::string built = a.plan.reference->compiler();
-    report.reference = a.plan.reference->name() + (built.empty() ? "" : ", built with " + built);
-  }
-  measureSpeed(a, inputs, kernels, report);
-  if (!a.starts.empty())
-    measureStartUp(a, inputs, scratch, report);
-  report.loadSeconds = kernels.counters().compilerLoadSeconds;
-  write(a.markdown, report.toMarkdown());
-  write(a.json, report.toJson());
-  return 0;
 }
 
 /// The command line for whoever repeats it elsewhere.
@@ -249,42 +251,63 @@ std::string commandOf(const std::vector<std::string> &words) {
 }
 
 /// Options that --quick, --full and --cross choose unless the command line says otherwise.
-void choosePreset(const CLI::App &app, Arguments &a) {
+void choosePreset(Arguments &a) {
   if (a.plan.countInstructions && a.plan.device != "cpu")
-    throw CLI::ValidationError("--instructions are those of the processor's kernels");
+    throw UsageError("--instructions are those of the processor's kernels");
   if (int(a.quick) + int(a.full) + int(a.cross) > 1)
-    throw CLI::ValidationError("--quick, --full and --cross are different tables: choose one");
-  if (!a.quick && !a.full && !a.cross)
-    return;
-  a.plan.countInstructions = a.plan.device == "cpu";
-  a.plan.gradients = true;
-  if (app.count("--precision") == 0)
-    a.plan.precisions = {"f64", "mixed"};
-  if (app.count("--starts") == 0)
-    a.starts = a.quick ? std::vector{256} : std::vector{256, 512, 1024};
-  if (app.count("--samples") == 0)
-    a.samples = a.quick ? 1e6 : 4e6;
-  if (app.count("--repeat") == 0 && a.quick)
-    a.plan.repeat = 3;
+    throw UsageError("--quick, --full and --cross are different tables: choose one");
+  if (a.quick || a.full || a.cross) {
+    a.plan.countInstructions = a.plan.device == "cpu";
+    a.plan.gradients = true;
+    if (!a.precisions)
+      a.precisions = {"f64", "mixed"};
+    if (!a.starts)
+      a.starts = a.quick ? std::vector{256} : std::vector{256, 512, 1024};
+    if (!a.samples)
+      a.samples = a.quick ? 1e6 : 4e6;
+    if (a.quick && !a.repeat)
+      a.repeat = 3;
+  }
+  a.plan.precisions = a.precisions.value_or(a.plan.precisions);
+  a.plan.repeat = a.repeat.value_or(a.plan.repeat);
+}
+
+int run(const std::vector<std::string> &words) {
+  Arguments a;
+  if (const auto others = takeOwnFlags<C>(flags, words, a, OtherWords::Names); !others.empty())
+    throw UsageError("'" + others.front() + "' is no flag");
+  choosePreset(a);
+  const ScratchFolder scratch;
+  const BenchInputs inputs =
+      writeInputs(scratch.path(), a.hkl.empty() ? "" : std::filesystem::absolute(a.hkl));
+  KernelProvider kernels;
+  if (!a.baseline.empty()) {
+    const InstructionCounts counts = countGuarded(a.targets, inputs, *kernels.compiler());
+    if (a.update) {
+      writeBaseline(counts, a.baseline);
+      return Success;
+    }
+    return checkBaseline(counts, a.baseline, a.tolerance) ? Success : Failure;
+  }
+
+  Report report;
+  report.machine = describeMachine();
+  report.command = commandOf(words);
+  report.repeat = a.plan.repeat;
+  if (!a.reference.empty()) {
+    a.plan.reference.emplace(a.reference, scratch.path());
+    const std::string built = a.plan.reference->compiler();
+    report.reference = a.plan.reference->name() + (built.empty() ? "" : ", built with " + built);
+  }
+  measureSpeed(a, inputs, kernels, report);
+  if (a.starts)
+    measureStartUp(a, inputs, scratch, report);
+  report.loadSeconds = kernels.counters().compilerLoadSeconds;
+  write(a.markdown, report.toMarkdown());
+  write(a.json, report.toJson());
+  return Success;
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
-  CLI::App app(description, "nb-bench");
-  addVersion(app);
-  app.footer(footer);
-  app.get_formatter()->column_width(28);
-  Arguments arguments;
-  addOptions(app, arguments);
-  try {
-    app.parse(argc, argv);
-    choosePreset(app, arguments);
-    return run(std::move(arguments), commandOf({argv + 1, argv + argc}));
-  } catch (const CLI::ParseError &error) {
-    return parseExit(app, error);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-bench: error: %s\n", printable(error.what()).c_str());
-    return 1;
-  }
-}
+int main(int argc, char **argv) { return runTool("nb-bench", usage, argc, argv, run); }

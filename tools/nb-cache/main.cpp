@@ -1,19 +1,48 @@
 // Nb-cache: what compiled kernels are kept.
 
+#include "tools/shared/Main.h"
+#include "lib/CommandLine/OwnFlags.h"
+#include "lib/Quantities/ClosestWord.h"
 #include "tools/nb-cache/Listing.h"
-#include "tools/shared/ParseExit.h"
 
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <exception>
+#include <algorithm>
 #include <stdexcept>
 
 using namespace nanobragg;
 
 namespace {
 
-enum ExitStatus { Success = 0, Failure = 1, UsageFailure = 2, Damaged = 3 };
+constexpr int Damaged = Different;
+
+constexpr std::string_view subcommands[] = {"list", "show", "clear", "verify"};
+
+struct Command {
+  bool json = false;
+};
+
+constexpr OwnFlag<Command> flags[] = {
+    {"--json", "", "print JSON", "", [](Command &c, const std::string &) { c.json = true; }},
+};
+
+std::string usage() {
+  return "usage: nb-cache list|show KEY|clear|verify [--json]\n\n"
+         "Looks after the compiled kernels that nb-sim keeps.\n\n"
+         "Subcommands:\n"
+         "  list      one line for each kernel, and the schedules of nb-try --tune\n"
+         "  show KEY  what one kernel was compiled for; KEY is its key, or as many digits as tell "
+         "it\n"
+         "            from others\n"
+         "  clear     delete all kernels, schedules and reflection lists\n"
+         "  verify    check every kernel; a damaged one harms nothing\n\n"
+         "Flags:\n" +
+         describeOwnFlags<Command>(flags, 14) + describeCommonFlags(14) +
+         "\nEnvironment:\n"
+         "  NB_CACHE_DIR   the folder (default: nanobragg in XDG_CACHE_HOME or ~/.cache)\n"
+         "  NB_CACHE_SIZE  the bytes to keep at most, as 256M, which is the default\n"
+         "  NB_CACHE=off   nb-sim keeps no kernels\n"
+         "Exit status: 0; 1: the folder cannot be used or the key is unknown; 2: usage; 3: verify "
+         "found damage.\n";
+}
 
 const CachedKernel &select(const std::vector<CachedKernel> &kernels, const std::string &key) {
   const CachedKernel *found = nullptr;
@@ -31,79 +60,57 @@ const CachedKernel &select(const std::vector<CachedKernel> &kernels, const std::
   return *found;
 }
 
-void print(const std::string &text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw std::runtime_error("cannot write to standard output");
-}
-
 int verify(const std::vector<CachedKernel> &kernels, const CacheOptions &here, bool json) {
   std::vector<CachedKernel> damaged;
   for (const CachedKernel &kernel : kernels)
     if (!kernel.problem.empty())
       damaged.push_back(kernel);
-  if (json) {
-    print(listAsJson(damaged, {}, here));
-  } else {
-    for (const CachedKernel &kernel : damaged)
-      print(kernel.key + ": " + kernel.problem + "\n");
-    print(std::to_string(kernels.size()) + " checked, " + std::to_string(damaged.size()) +
+  std::string text;
+  for (const CachedKernel &kernel : damaged)
+    text += kernel.key + ": " + kernel.problem + "\n";
+  text += std::to_string(kernels.size()) + " checked, " + std::to_string(damaged.size()) +
           " damaged" + (damaged.empty() ? "" : "; they are replaced when they are next needed") +
-          "\n");
+          "\n";
+  const int printed = print(json ? listAsJson(damaged, {}, here) : text);
+  return printed == Success && !damaged.empty() ? Damaged : printed;
+}
+
+int run(const std::vector<std::string> &words) {
+  Command command;
+  const std::vector<std::string> names =
+      takeOwnFlags<Command>(flags, words, command, OtherWords::Names);
+  if (names.empty())
+    throw UsageError("which subcommand: list, show, clear or verify?");
+  const std::string &subcommand = names.front();
+  if (std::ranges::find(subcommands, subcommand) == std::end(subcommands))
+    throw UsageError("unknown subcommand '" + subcommand + "'; the closest is '" +
+                     std::string(closestWord(subcommand, subcommands)) + "'");
+  const std::size_t needed = subcommand == "show" ? 2 : 1;
+  if (names.size() < needed)
+    throw UsageError("show needs a key; nb-cache list prints all of them");
+  if (names.size() > needed)
+    throw UsageError("'" + names[needed] + "' is too much");
+  const CacheOptions here = CacheOptions::fromEnvironment();
+  if (here.directory.empty())
+    throw std::runtime_error("there is no place for a cache; set NB_CACHE_DIR or HOME");
+  KernelCache cache(here);
+  if (subcommand == "clear") {
+    const std::string count = std::to_string(cache.clear());
+    return print(command.json ? "{\"deleted\": " + count + "}\n"
+                              : count + (count == "1" ? " file" : " files") + " deleted\n");
   }
-  return damaged.empty() ? Success : Damaged;
+  const std::vector<CachedKernel> kernels = cache.list();
+  if (subcommand == "verify")
+    return verify(kernels, here, command.json);
+  if (subcommand == "show") {
+    const CachedKernel &kernel = select(kernels, names[1]);
+    return print(command.json ? showAsJson(kernel, here) : showAsText(kernel, here));
+  }
+  const std::vector<KeptSchedule> schedules = TunedSchedules(here).list();
+  return print(command.json ? listAsJson(kernels, schedules, here)
+                            : listAsText(kernels, here) + schedulesAsText(schedules));
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
-  CLI::App app("Looks after the compiled kernels that nb-sim keeps.", "nb-cache");
-  addVersion(app);
-  app.footer("Environment:\n"
-             "  NB_CACHE_DIR   the folder (default: nanobragg in XDG_CACHE_HOME or ~/.cache)\n"
-             "  NB_CACHE_SIZE  the bytes to keep at most, as 256M, which is the default\n"
-             "  NB_CACHE=off   nb-sim keeps no kernels\n"
-             "Exit status: 0; 1: the folder cannot be used or the key is unknown; 2: usage; "
-             "3: verify found damage.");
-  app.require_subcommand(1);
-  bool json = false;
-  std::string key;
-  const auto command = [&](const char *name, const char *help) {
-    CLI::App *sub = app.add_subcommand(name, help);
-    sub->add_flag("--json", json, "print JSON");
-    return sub;
-  };
-  const CLI::App *list =
-      command("list", "one line for each kernel, and the schedules of nb-try --tune");
-  CLI::App *show = command("show", "what one kernel was compiled for");
-  show->add_option("KEY", key, "its key, or as many digits as tell it from others")->required();
-  const CLI::App *clear = command("clear", "delete all kernels, schedules and reflection lists");
-  command("verify", "check every kernel; a damaged one harms nothing");
-  try {
-    app.parse(argc, argv);
-    const CacheOptions here = CacheOptions::fromEnvironment();
-    if (here.directory.empty())
-      throw std::runtime_error("there is no place for a cache; set NB_CACHE_DIR or HOME");
-    KernelCache cache(here);
-    if (clear->parsed()) {
-      const std::size_t count = cache.clear();
-      print(json ? "{\"deleted\": " + std::to_string(count) + "}\n"
-                 : std::to_string(count) + (count == 1 ? " file" : " files") + " deleted\n");
-      return Success;
-    }
-    const std::vector<CachedKernel> kernels = cache.list();
-    if (list->parsed()) {
-      const std::vector<KeptSchedule> schedules = TunedSchedules(here).list();
-      print(json ? listAsJson(kernels, schedules, here)
-                 : listAsText(kernels, here) + schedulesAsText(schedules));
-    } else if (show->parsed())
-      print(json ? showAsJson(select(kernels, key), here) : showAsText(select(kernels, key), here));
-    else
-      return verify(kernels, here, json);
-    return Success;
-  } catch (const CLI::ParseError &error) {
-    return parseExit(app, error) == 0 ? Success : UsageFailure;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-cache: error: %s\n", printable(error.what()).c_str());
-    return Failure;
-  }
-}
+int main(int argc, char **argv) { return runTool("nb-cache", usage, argc, argv, run); }

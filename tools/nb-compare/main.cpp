@@ -1,23 +1,20 @@
-// Nb-compare: are two images the same?.
+// Nb-compare: are two images the same?
 
+#include "tools/shared/Main.h"
+#include "lib/CommandLine/OwnFlags.h"
 #include "tools/nb-compare/DifferencePicture.h"
 #include "tools/nb-compare/Report.h"
 #include "tools/nb-compare/Thresholds.h"
-#include "tools/shared/ParseExit.h"
 
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <exception>
+#include <algorithm>
+#include <span>
+#include <sstream>
 
 using namespace nanobragg;
 
 namespace {
 
-enum ExitStatus { Same = 0, BadInput = 1, Different = 3 };
-
-struct Arguments {
-  std::string test, reference;
+struct Command {
   std::optional<Shape> shape;
   std::optional<std::array<std::int64_t, 4>> roi;
   PixelTolerance tolerance;
@@ -27,57 +24,92 @@ struct Arguments {
   bool json = false;
 };
 
-void declare(CLI::App &app, Arguments &a) {
-  app.add_option("TEST", a.test, "image: .npy, SMV, or raw 32-bit floats")->required();
-  app.add_option("REFERENCE", a.reference, "image of the same shape")->required();
-  app.add_option("--shape", a.shape,
-                 "slow and fast pixels of raw floats; default: those of the "
-                 "other image, else square")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->type_name("SLOW,FAST");
-  app.add_option("--roi", a.roi, "compare these pixels only, bounds inclusive, as nb-sim's -roi")
-      ->type_name("FAST_MIN FAST_MAX SLOW_MIN SLOW_MAX");
-  app.add_option("--png", a.png,
-                 "picture of the difference: gray where the images agree, brighter "
-                 "where TEST is above REFERENCE")
-      ->type_name("FILE");
-  app.add_flag("--json", a.json, "print JSON");
+using C = Command;
+using Text = std::string;
 
-  const std::string tolerance = "Tolerance of a pixel: |TEST - REFERENCE| <= rtol * |REFERENCE| + "
-                                "atol + atol-of-max * max |REFERENCE|";
-  app.add_option("--rtol", a.tolerance.rtol, "relative tolerance")
-      ->check(CLI::NonNegativeNumber)
-      ->group(tolerance);
-  app.add_option("--atol", a.tolerance.atol, "absolute tolerance")
-      ->check(CLI::NonNegativeNumber)
-      ->group(tolerance);
-  app.add_option("--atol-of-max", a.tolerance.atolOfMax,
-                 "absolute tolerance as a fraction of the largest reference pixel")
-      ->check(CLI::NonNegativeNumber)
-      ->group(tolerance);
+double positive(const char *flag, const Text &v) { return numberOf(flag, v, Range::notNegative()); }
 
-  const std::string limits = "Thresholds: the exit status is 3 when one of them fails";
-  Thresholds &t = a.thresholds;
-  app.add_option("--min-correlation", t.minCorrelation, "Pearson's correlation")->group(limits);
-  app.add_option("--max-sum-deviation", t.maxSumDeviation, "sum ratio minus 1, absolute")
-      ->group(limits);
-  app.add_option("--max-rms", t.maxRms, "RMS difference")->group(limits);
-  app.add_option("--max-abs", t.maxAbsolute, "largest difference of a pixel")->group(limits);
-  app.add_option("--max-rel", t.maxRelative, "largest relative difference of a pixel")
-      ->group(limits);
-  app.add_option("--max-peak-shift", t.maxPeakShift, "pixels, of any matching peak")->group(limits);
-  app.add_option("--min-peaks", t.minPeaks, "peaks that match")->group(limits);
+double limit(const char *flag, const Text &v) { return numberOf(flag, v, Range::any()); }
 
-  app.add_option("--peaks", a.search.count, "brightest local maxima of each image to match")
-      ->capture_default_str()
-      ->group("Peaks");
-  app.add_option("--peak-distance", a.search.distance, "pixels within which two peaks are the same")
-      ->capture_default_str()
-      ->group("Peaks");
+/// Whoever says what is tolerated asks whether it is kept.
+void tolerate(C &c, double &which, const char *flag, const Text &v) {
+  which = positive(flag, v);
+  c.thresholds.perPixel = true;
 }
 
-io::ImageRegion regionOf(const Arguments &a, const Image &image) {
+constexpr OwnFlag<C> flags[] = {
+    {"--shape", "SLOW,FAST",
+     "slow and fast pixels of raw floats; default: those of the other image, else square", "",
+     [](C &c, const Text &v) {
+       const std::vector<Text> counts = listOf(v);
+       if (counts.size() != 2)
+         throw UsageError("--shape: '" + v + "' is not SLOW,FAST");
+       constexpr double most = 0x1p53; // beyond it doubles are not exact
+       c.shape =
+           Shape{countOf("--shape", counts[0], 1, most), countOf("--shape", counts[1], 1, most)};
+     }},
+    {"--roi", "FAST_MIN FAST_MAX SLOW_MIN SLOW_MAX",
+     "compare these pixels only, bounds inclusive, as nb-sim's -roi", "",
+     [](C &c, const Text &v) {
+       std::istringstream bounds(v);
+       Text bound;
+       for (std::int64_t &number : c.roi.emplace())
+         number = bounds >> bound ? countOf("--roi", bound, -1e9, 1e9) : 0;
+     }},
+    {"--png", "FILE",
+     "picture of the difference: gray where the images agree, brighter where TEST is above "
+     "REFERENCE",
+     "", [](C &c, const Text &v) { c.png = v; }},
+    {"--json", "", "print JSON", "", [](C &c, const Text &) { c.json = true; }},
+    {"--peaks", "N", "brightest local maxima of each image to match; default: 20", "",
+     [](C &c, const Text &v) { c.search.count = std::size_t(countOf("--peaks", v, 0, 1e9)); }},
+    {"--peak-distance", "X", "pixels within which two peaks are the same; default: 5", "",
+     [](C &c, const Text &v) { c.search.distance = positive("--peak-distance", v); }},
+    {"--rtol", "X", "relative tolerance", "",
+     [](C &c, const Text &v) { tolerate(c, c.tolerance.rtol, "--rtol", v); }},
+    {"--atol", "X", "absolute tolerance", "",
+     [](C &c, const Text &v) { tolerate(c, c.tolerance.atol, "--atol", v); }},
+    {"--atol-of-max", "X", "absolute tolerance as a fraction of the largest reference pixel", "",
+     [](C &c, const Text &v) { tolerate(c, c.tolerance.atolOfMax, "--atol-of-max", v); }},
+    {"--min-correlation", "X", "Pearson's correlation", "",
+     [](C &c, const Text &v) { c.thresholds.minCorrelation = limit("--min-correlation", v); }},
+    {"--max-sum-deviation", "X", "sum ratio minus 1, absolute", "",
+     [](C &c, const Text &v) { c.thresholds.maxSumDeviation = limit("--max-sum-deviation", v); }},
+    {"--max-rms", "X", "RMS difference", "",
+     [](C &c, const Text &v) { c.thresholds.maxRms = limit("--max-rms", v); }},
+    {"--max-abs", "X", "largest difference of a pixel", "",
+     [](C &c, const Text &v) { c.thresholds.maxAbsolute = limit("--max-abs", v); }},
+    {"--max-rel", "X", "largest relative difference of a pixel", "",
+     [](C &c, const Text &v) { c.thresholds.maxRelative = limit("--max-rel", v); }},
+    {"--max-peak-shift", "X", "pixels, of any matching peak", "",
+     [](C &c, const Text &v) { c.thresholds.maxPeakShift = limit("--max-peak-shift", v); }},
+    {"--min-peaks", "N", "peaks that match", "",
+     [](C &c, const Text &v) {
+       c.thresholds.minPeaks = std::size_t(countOf("--min-peaks", v, 0, 1e9));
+     }},
+};
+
+std::string usage() {
+  constexpr std::size_t column = 24;
+  constexpr auto all = std::span(flags);
+  const auto at = [&](std::string_view name) {
+    return std::size_t(std::ranges::find(all, name, &OwnFlag<C>::name) - all.begin());
+  };
+  const std::size_t tolerances = at("--rtol"), limits = at("--min-correlation");
+  return "usage: nb-compare TEST REFERENCE [--rtol=X] [--max-abs=X] ...\n\n"
+         "Compares two images of one shape, pixel by pixel and peak by peak: .npy, SMV, or raw\n"
+         "32-bit floats.\n\n"
+         "Flags:\n" +
+         describeOwnFlags<C>(all.first(tolerances), column) + describeCommonFlags(column) +
+         "\nTolerance of a pixel, |TEST - REFERENCE| <= rtol * |REFERENCE| + atol + atol-of-max * "
+         "max |REFERENCE|:\n" +
+         describeOwnFlags<C>(all.subspan(tolerances, limits - tolerances), column) +
+         "\nThresholds:\n" + describeOwnFlags<C>(all.subspan(limits), column) +
+         "\nExit status: 0; 1: an image cannot be read; 2: usage; 3: a threshold or tolerance is "
+         "not kept.\n";
+}
+
+io::ImageRegion regionOf(const Command &a, const Image &image) {
   io::ImageRegion region = image.region();
   if (!a.roi)
     return region;
@@ -89,8 +121,14 @@ io::ImageRegion regionOf(const Arguments &a, const Image &image) {
   return region;
 }
 
-int run(const Arguments &a) {
-  const auto [test, reference] = readImages(a.test, a.reference, a.shape);
+int run(const std::vector<std::string> &words) {
+  Command a;
+  const std::vector<Text> names = takeOwnFlags<C>(flags, words, a, OtherWords::Names);
+  if (names.size() < 2)
+    throw UsageError("two images are compared: name TEST and REFERENCE");
+  if (names.size() > 2)
+    throw UsageError("'" + names[2] + "' is too much: two images are compared");
+  const auto [test, reference] = readImages(names[0], names[1], a.shape);
   const io::ImageRegion region = regionOf(a, test);
   const Comparison comparison = compare(test, reference, region, a.tolerance, a.search);
   if (comparison.pixels == 0)
@@ -101,28 +139,11 @@ int run(const Arguments &a) {
     writeDifference(a.png, test, reference, region);
   const std::string report =
       a.json ? jsonReport(comparison, failed) : textReport(comparison, failed);
-  if (std::fwrite(report.data(), 1, report.size(), stdout) != report.size() ||
-      std::fflush(stdout) != 0)
+  if (print(report) != Success)
     throw std::runtime_error("cannot write to standard output");
-  return failed.empty() ? Same : Different;
+  return failed.empty() ? Success : Different;
 }
 
 } // namespace
 
-int main(int argc, char **argv) {
-  CLI::App app("Compares two images, pixel by pixel and peak by peak.", "nb-compare");
-  addVersion(app);
-  Arguments arguments;
-  declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-    const auto given = [&](const char *name) { return app.count(name) > 0; };
-    arguments.thresholds.perPixel = given("--rtol") || given("--atol") || given("--atol-of-max");
-    return run(arguments);
-  } catch (const CLI::ParseError &error) {
-    return parseExit(app, error) == 0 ? Same : BadInput;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-compare: error: %s\n", printable(error.what()).c_str());
-    return BadInput;
-  }
-}
+int main(int argc, char **argv) { return runTool("nb-compare", usage, argc, argv, run); }

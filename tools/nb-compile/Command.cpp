@@ -11,16 +11,6 @@ namespace {
 using C = CompileCommand;
 using Text = std::string;
 
-std::vector<std::string> split(const std::string &text) {
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 void setDerivative(C &c, const Text &text) {
   if (text == "none") {
     c.mode = text;
@@ -67,7 +57,7 @@ constexpr CompileFlag flags[] = {
      "is refused for an experiment with other counts. off (default): none. With --emit=so and "
      "--target=native, nb-compile says what was gained",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
-     [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : split(v); }},
+     [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : listOf(v); }},
     {"--grad", "[MODE:]PARAMETERS",
      "make the kernel of derivatives by these parameters and groups (nb-sim --list-parameters), "
      "with commas between. MODE is vjp (default: the gradient of a loss, given the loss's "
@@ -84,9 +74,6 @@ constexpr CompileFlag flags[] = {
      [](C &c, const Text &v) { c.inspect = v; }},
     {"--completion", "", "print the completion of nb-sim and nb-compile for bash", "",
      [](C &c, const Text &) { c.completion = true; }},
-    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
-    {"--version", "", "the version of the program", "",
-     [](C &c, const Text &) { c.version = true; }},
 };
 
 const CompileFlag *find(std::string_view name) {
@@ -147,7 +134,7 @@ void check(const CompileCommand &c) {
 
 } // namespace
 
-std::vector<std::string> CompileCommand::targets() const { return split(target); }
+std::vector<std::string> CompileCommand::targets() const { return listOf(target); }
 
 std::span<const CompileFlag> compileFlags() { return flags; }
 
@@ -173,7 +160,7 @@ CompileCommand parseCommand(const std::vector<std::string> &words) {
     command.program = others.front();
     others.erase(others.begin());
   }
-  if (!command.help && !command.version && !command.completion && command.inspect.empty())
+  if (!command.completion && command.inspect.empty())
     check(command);
   return command;
 }
@@ -195,7 +182,7 @@ std::string compileUsage() {
       "--pipeline, --plugin, --patterns, --precision, --until-before, --until-after, "
       "--dump-ir.\n\n";
   constexpr std::size_t column = 20;
-  text += describeOwnFlags(compileFlags(), column);
+  text += describeOwnFlags(compileFlags(), column) + describeCommonFlags(column);
   return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }
 

@@ -12,7 +12,7 @@
 namespace nanobragg {
 
 struct CompileCommand {
-  bool help = false, version = false, completion = false;
+  bool completion = false;
   std::string inspect; ///< describe this kernel file and do nothing else
   std::string emit = "so", target = "native", output, symbol;
   std::vector<std::string> specialize; ///< counts to compile in

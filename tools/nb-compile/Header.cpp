@@ -22,10 +22,10 @@ std::string header(const std::string &about, const std::string &symbol) {
 
 } // namespace
 
-std::string headerText(const ProgramVariant &variant, const std::string &symbol) {
-  std::string about = "; variant: " + variant.toString() +
+std::string headerText(const KernelSpecification &kernel, const std::string &symbol) {
+  std::string about = "; variant: " + kernel.toString() +
                       "\n *\n * Parameters, for nb_set_f64() and its like of nanobragg.h:\n";
-  for (const Parameter *p : parametersOf(variant))
+  for (const Parameter *p : parametersOf(*kernel.variant))
     about += lineOf(p->name, kindText(p->kind()), p->unit) + ", " + p->meaning + "\n";
   return header(about, symbol);
 }

@@ -1,13 +1,13 @@
 // Nb-compile: kernels ahead of time.
 
 #include "tools/shared/Main.h"
-#include "lib/Program/Derivative.h"
-#include "lib/Program/KernelSpecification.h"
-#include "lib/Program/ParameterGroups.h"
-#include "lib/Noise/Photons.h"
 #include "lib/Experiment/PixelList.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Noise/Photons.h"
+#include "lib/Program/Derivative.h"
+#include "lib/Program/KernelSpecification.h"
+#include "lib/Program/ParameterGroups.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "lib/Runs/Schedule.h"
 #include "runtime/kernels/CacheEntry.h"
@@ -113,7 +113,7 @@ Work workOf(const CompileCommand &command) {
 std::string compile(const CompileCommand &command, const Work &work) {
   const KernelRequest &request = work.request;
   if (command.emit == "header" && command.program.empty())
-    return headerText(request.variant, command.symbol);
+    return headerText({request.variant, {}, {}, request.cull}, command.symbol);
   const auto compiler =
       request.passes.plugins.empty() ? CompilerLibrary::open() : CompilerLibrary::openForPlugins();
   if (command.emit == "header") {
@@ -163,10 +163,6 @@ void writeForEachChip(const CompileCommand &command, Work work) {
 
 int run(const std::vector<std::string> &words) {
   const CompileCommand command = parseCommand(words);
-  if (command.help)
-    return print(compileUsage());
-  if (command.version)
-    return print("nb-compile " NB_VERSION "\n");
   if (command.completion)
     return print(bashCompletion());
   if (!command.inspect.empty())
@@ -188,4 +184,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-compile", "--help", argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-compile", compileUsage, argc, argv, run); }

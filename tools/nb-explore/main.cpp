@@ -1,7 +1,6 @@
 // Nb-explore: a compilation as a page.
 
 #include "tools/shared/Main.h"
-#include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Files/OutputFile.h"
 #include "tools/nb-explore/Page.h"
@@ -19,7 +18,7 @@ using namespace mlir::nb;
 namespace {
 
 struct ExploreCommand {
-  bool help = false, version = false, text = false, open = false, judge = true;
+  bool text = false, open = false, judge = true;
   std::string output, pipeline;
   LabWords words;
 };
@@ -44,9 +43,6 @@ constexpr OwnFlag<C> flags[] = {
      "", [](C &c, const Text &v) { c.words.gradient = v; }},
     {"--target", "CPU", "as nb-compile's: native (default) or an LLVM processor name", "",
      [](C &c, const Text &v) { c.words.target = v; }},
-    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
-    {"--version", "", "the version of the program", "",
-     [](C &c, const Text &) { c.version = true; }},
 };
 
 std::string usage() {
@@ -64,7 +60,7 @@ std::string usage() {
          "whether a kernel made from there on has the image and the gradient of the interpreter. "
          "The file\n"
          "needs no network.\n\n" +
-         describeOwnFlags<C>(flags, 22) +
+         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22) +
          "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }
 
@@ -72,8 +68,6 @@ ExploreCommand parse(const std::vector<std::string> &words) {
   ExploreCommand command;
   command.words.experiment = takeOwnFlags<C>(flags, words, command);
   command.words.takeProgram();
-  if (command.help || command.version)
-    return command;
   if (command.words.program.empty() && command.words.experiment.empty())
     throw UsageError("nothing to explore: give the flags of an experiment, as to nb-sim, or a "
                      "program FILE.mlir");
@@ -101,10 +95,6 @@ void show(const std::string &file) {
 
 int run(const std::vector<std::string> &words) {
   const ExploreCommand command = parse(words);
-  if (command.help)
-    return print(usage());
-  if (command.version)
-    return print("nb-explore " NB_VERSION "\n");
   LabSetup lab(command.words);
   lab.tell();
   if (isatty(STDERR_FILENO))
@@ -132,4 +122,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-explore", "--help", argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-explore", usage, argc, argv, run); }

@@ -1,13 +1,8 @@
 #include "tools/nb-gradcheck/Command.h"
 
-#include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Quantities/ClosestWord.h"
-#include "lib/Target/DeviceChoice.h"
-
-#include <algorithm>
-#include <cmath>
-#include <iterator>
+#include "nanobragg/DeviceChoice.h"
 
 namespace nanobragg {
 namespace {
@@ -19,27 +14,8 @@ const Text deviceHelp =
     "what the kernels of the fused engine run on, as nb-sim's --device: " + DeviceChoice::words() +
     "; default: cpu";
 
-double number(const Text &flag, const Text &text, const Range &range) {
-  const auto value = parseNumber(text);
-  if (!value || !range.contains(*value))
-    throw UsageError(flag + ": '" + text + "' is no number that is " + range.text());
-  return *value;
-}
-
-std::int64_t count(const Text &flag, const Text &text, double least, double most) {
-  const double value = number(flag, text, Range::between(least, most));
-  if (value != std::floor(value))
-    throw UsageError(flag + ": " + text + " is not a whole number");
-  return std::int64_t(value);
-}
-
 std::size_t choice(const Text &flag, const Text &text, std::initializer_list<std::string_view> of) {
-  const auto found = std::find(of.begin(), of.end(), text);
-  if (found != of.end())
-    return std::size_t(found - of.begin());
-  const std::vector<std::string_view> words(of);
-  throw UsageError(flag + ": '" + text + "' is not one of its values; the closest is '" +
-                   std::string(closestWord(text, words)) + "'");
+  return choiceOf(flag, text, {of.begin(), of.size()});
 }
 
 const OwnFlag<C> flags[] = {
@@ -61,9 +37,10 @@ const OwnFlag<C> flags[] = {
      }},
     {"--device", "DEVICE", deviceHelp, "",
      [](C &c, const Text &v) {
-       if (!DeviceChoice::fromString(v))
+       const auto device = DeviceChoice::fromString(v);
+       if (!device)
          throw UsageError("--device: " + DeviceChoice::refusal(v));
-       c.device = v;
+       c.device = *device;
      }},
     {"--reference", "interpreter|fused", "what the differences are taken of; default: interpreter",
      "",
@@ -77,39 +54,36 @@ const OwnFlag<C> flags[] = {
        constexpr std::string_view prefix = "random:";
        if (v.starts_with(prefix))
          c.check.randomLoss =
-             std::uint64_t(count("--loss", v.substr(prefix.size()), 0, 9007199254740992.0));
+             std::uint64_t(countOf("--loss", v.substr(prefix.size()), 0, 9007199254740992.0));
        else
          choice("--loss", v, {"sum"});
      }},
     {"--rtol", "X",
      "relative difference that is allowed; default: 1e-6 in f64, 1e-5 mixed, 1e-2 f32", "",
-     [](C &c, const Text &v) { c.rtol = number("--rtol", v, Range::positive()); }},
+     [](C &c, const Text &v) { c.rtol = numberOf("--rtol", v, Range::positive()); }},
     {"--atol", "X",
      "difference that is allowed besides, as a fraction of the largest derivative; derivatives are "
      "multiplied by the size of their parameters for this; default: 1e-10 in f64, 1e-5 mixed, 1e-2 "
      "f32",
-     "", [](C &c, const Text &v) { c.atol = number("--atol", v, Range::notNegative()); }},
+     "", [](C &c, const Text &v) { c.atol = numberOf("--atol", v, Range::notNegative()); }},
     {"--step", "X",
      "largest step of the differences, as a fraction of the parameter's size (for an angle, of a "
      "radian); default: chosen by how fast the image changes",
-     "", [](C &c, const Text &v) { c.check.step = number("--step", v, Range::positive()); }},
+     "", [](C &c, const Text &v) { c.check.step = numberOf("--step", v, Range::positive()); }},
     {"--elements", "N",
      "how many numbers of a vector, table or grid are checked. If it has more, some of them and a "
      "random direction through all are; default: 6",
      "",
-     [](C &c, const Text &v) { c.check.elements = std::size_t(count("--elements", v, 1, 1e6)); }},
+     [](C &c, const Text &v) { c.check.elements = std::size_t(countOf("--elements", v, 1, 1e6)); }},
     {"--seed", "N", "seed of these choices; default: 1", "",
      [](C &c, const Text &v) {
-       c.check.seed = std::uint64_t(count("--seed", v, 0, 9007199254740992.0));
+       c.check.seed = std::uint64_t(countOf("--seed", v, 0, 9007199254740992.0));
      }},
     {"--together", "", "check one random direction through all parameters, and nothing else", "",
      [](C &c, const Text &) { c.check.together = true; }},
     {"--json", "", "print the result as JSON", "", [](C &c, const Text &) { c.json = true; }},
     {"--threads", "N", "threads of both engines; default: one per core", "",
-     [](C &c, const Text &v) { c.threads = int(count("--threads", v, 0, 4096)); }},
-    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
-    {"--version", "", "the version of the program", "",
-     [](C &c, const Text &) { c.version = true; }},
+     [](C &c, const Text &v) { c.threads = int(countOf("--threads", v, 0, 4096)); }},
 };
 
 } // namespace
@@ -117,7 +91,7 @@ const OwnFlag<C> flags[] = {
 GradCheckCommand parseGradCheck(const std::vector<std::string> &words) {
   GradCheckCommand command;
   command.experiment = takeOwnFlags<C>(flags, words, command);
-  if (!command.help && !command.version && command.experiment.empty())
+  if (command.experiment.empty())
     throw UsageError("nothing to check: give the flags of an experiment, as to nb-sim");
   return command;
 }
@@ -129,7 +103,7 @@ std::string gradCheckUsage() {
       "Compares the derivatives of an experiment's image with finite differences: central\n"
       "differences of the interpreter's image, extrapolated to a step of zero.\n\n";
   constexpr std::size_t column = 16;
-  text += describeOwnFlags<C>(flags, column);
+  text += describeOwnFlags<C>(flags, column) + describeCommonFlags(column);
   return text + "\nExit status: 0 all derivatives agree, 1 one does not or the check failed, 2 a "
                 "command line that\ncannot be used.\n";
 }

@@ -11,14 +11,14 @@
 namespace nanobragg {
 
 struct GradCheckCommand {
-  bool help = false, version = false, json = false;
+  bool json = false;
   std::string parameters = "scalars";
   std::vector<Engine> engines = {Engine::Fused, Engine::Interpreter};
   Engine reference = Engine::Interpreter;
   std::optional<double> rtol, atol; ///< unset: by the precision
   CheckOptions check;
   int threads = 0;
-  std::string device = "cpu";          ///< for compiled kernels, as SimulatorOptions::device
+  DeviceChoice device = "cpu";         ///< for compiled kernels, as SimulatorOptions::device
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim
 };
 

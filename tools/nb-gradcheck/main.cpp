@@ -47,10 +47,6 @@ void setTolerances(GradCheckCommand &command, Precision precision) {
 
 int run(const std::vector<std::string> &words) {
   GradCheckCommand command = parseGradCheck(words);
-  if (command.help)
-    return print(gradCheckUsage());
-  if (command.version)
-    return print("nb-gradcheck " NB_VERSION "\n");
   const RunSetup setup(parseExperiment(command.experiment));
   setup.tell();
   setTolerances(command, setup.line.tool.simulator.precision);
@@ -73,4 +69,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-gradcheck", "--help", argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-gradcheck", gradCheckUsage, argc, argv, run); }

@@ -26,7 +26,7 @@ using namespace mlir;
 namespace {
 
 struct ReduceCommand {
-  bool help = false, version = false, quiet = false;
+  bool quiet = false;
   std::string because, output, plugins, program;
 };
 
@@ -46,9 +46,6 @@ constexpr OwnFlag<C> flags[] = {
     {"--plugin", "FILES", "shared objects with the dialects of the program, with commas between",
      "", [](C &c, const Text &v) { c.plugins = v; }},
     {"--quiet", "", "print no progress", "", [](C &c, const Text &) { c.quiet = true; }},
-    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
-    {"--version", "", "the version of the program", "",
-     [](C &c, const Text &) { c.version = true; }},
 };
 
 std::string usage() {
@@ -58,7 +55,7 @@ std::string usage() {
          "and\n"
          "unused arguments are removed, counts become 1, values become constants. The result is\n"
          "valid IR.\n\n" +
-         describeOwnFlags<C>(flags, 22) +
+         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22) +
          "\nExit status: 0 success, 1 the command fails on the program itself, or something else\n"
          "failed, 2 a command line that cannot be used.\n";
 }
@@ -118,10 +115,6 @@ private:
 int run(const std::vector<std::string> &words) {
   ReduceCommand command;
   const std::vector<std::string> others = takeOwnFlags<C>(flags, words, command);
-  if (command.help)
-    return print(usage());
-  if (command.version)
-    return print("nb-reduce " NB_VERSION "\n");
   if (others.size() != 1)
     throw UsageError(others.empty() ? "nothing to reduce: name a program FILE.mlir"
                                     : "'" + others[1] + "' is too much: one program is reduced");
@@ -165,4 +158,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-reduce", "--help", argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-reduce", usage, argc, argv, run); }

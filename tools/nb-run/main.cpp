@@ -1,11 +1,12 @@
 // Nb-run: one function of an nb program, on either engine.
 
+#include "tools/shared/Main.h"
 #include "tools/nb-run/Arguments.h"
 #include "tools/nb-run/LoadProgram.h"
 #include "tools/nb-run/Results.h"
-#include "tools/shared/ParseExit.h"
 #include "tools/shared/RunSetup.h"
 
+#include "lib/CommandLine/OwnFlags.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Run/CheckReads.h"
@@ -18,10 +19,7 @@
 
 #include "mlir/Pass/PassManager.h"
 
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <exception>
+#include <algorithm>
 #include <optional>
 
 using namespace mlir;
@@ -29,12 +27,12 @@ using namespace mlir::nb;
 
 namespace {
 
-enum ExitStatus { Success = 0, Failure = 1, Different = 3 };
+using nanobragg::Failure, nanobragg::Success, nanobragg::Different;
 
 struct Command {
   std::string file, function;
   std::vector<std::string> arguments, outputs, probes, experiment;
-  std::vector<int64_t> tracePixel; ///< slow, fast
+  std::optional<Pixel> tracePixel;
   bool interpret = false, checkFinite = false, checkBounds = false, compare = false;
   bool everyStage = false, json = false;
   int threads = 0;
@@ -42,65 +40,85 @@ struct Command {
 
   /// Instrumentation is the interpreter's.
   bool interpreted() const {
-    return interpret || checkFinite || !probes.empty() || !tracePixel.empty() ||
+    return interpret || checkFinite || !probes.empty() || tracePixel ||
            nanobragg::compilationDisabled();
   }
 };
 
-void declare(CLI::App &app, Command &c) {
-  app.add_option("FILE", c.file, "program as MLIR text or bytecode; -: standard input")->required();
-  app.add_option("FLAGS", c.experiment,
-                 "behind --: an experiment, as flags of nb-sim; an argument whose nb.name is that "
-                 "of a parameter gets its value, unless --arg says another");
-  app.add_option("--function", c.function, "function to run; default: the only one");
-  app.add_option("--arg", c.arguments,
-                 "value of an argument: numbers with commas between, a .npy file, a .hkl file, or "
-                 "for a grid FILE.npy@H,K,L, whose first node has that index. The name is the "
-                 "argument's nb.name, or argN")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--out", c.outputs, ".npy file for a result, once for each result; default: print")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app.add_option("--threads", c.threads, "threads of the interpreter; 0: one per core");
+using C = Command;
+using Text = std::string;
+using nanobragg::countOf, nanobragg::numberOf, nanobragg::Range;
 
-  const std::string interpreter = "Interpreter";
-  app.add_flag("--no-fuse", c.interpret, "run the reference interpreter, not a compiled kernel")
-      ->group(interpreter);
-  app.add_option("--probe", c.probes,
-                 "report on the values whose names match; * stands for any text")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false)
-      ->group(interpreter);
-  app.add_flag("--json", c.json, "print the report of --probe as JSON")->group(interpreter);
-  app.add_option("--trace-pixel", c.tracePixel, "print every named value of one pixel")
-      ->delimiter(',')
-      ->expected(2)
-      ->type_name("SLOW,FAST")
-      ->group(interpreter);
-  app.add_flag("--check-bounds", c.checkBounds,
-               "before the kernel is run, let the interpreter look for reads outside of tables; "
-               "the kernel itself checks only counts and constant indices")
-      ->group(interpreter);
-  app.add_flag("--check-finite", c.checkFinite, "stop at the first value that is not finite")
-      ->group(interpreter);
+constexpr nanobragg::OwnFlag<C> flags[] = {
+    {"--function", "NAME", "function to run; default: the only one", "",
+     [](C &c, const Text &v) { c.function = v; }},
+    {"--arg", "NAME=VALUE",
+     "value of an argument: numbers with commas between, a .npy file, a .hkl file, or for a grid "
+     "FILE.npy@H,K,L, whose first node has that index. The name is the argument's nb.name, or argN",
+     "", [](C &c, const Text &v) { c.arguments.push_back(v); }},
+    {"--out", "FILE", ".npy file for a result, once for each result; default: print", "",
+     [](C &c, const Text &v) { c.outputs.push_back(v); }},
+    {"--threads", "N", "threads of the interpreter; 0: one per core", "",
+     [](C &c, const Text &v) { c.threads = int(countOf("--threads", v, 0, 4096)); }},
+    {"--no-fuse", "", "run the reference interpreter, not a compiled kernel", "",
+     [](C &c, const Text &) { c.interpret = true; }},
+    {"--probe", "PATTERN",
+     "the interpreter reports on the values whose names match; * stands for any text", "",
+     [](C &c, const Text &v) { c.probes.push_back(v); }},
+    {"--json", "", "print the report of --probe as JSON", "",
+     [](C &c, const Text &) { c.json = true; }},
+    {"--trace-pixel", "SLOW,FAST", "the interpreter prints every named value of one pixel", "",
+     [](C &c, const Text &v) {
+       const std::vector<Text> place = nanobragg::listOf(v);
+       if (place.size() != 2)
+         throw nanobragg::UsageError("--trace-pixel: '" + v + "' is not SLOW,FAST");
+       c.tracePixel = Pixel{0, countOf("--trace-pixel", place[0], -1e9, 1e9),
+                            countOf("--trace-pixel", place[1], -1e9, 1e9)};
+     }},
+    {"--check-bounds", "",
+     "before the kernel is run, let the interpreter look for reads outside of tables; the kernel "
+     "itself checks only counts and constant indices",
+     "", [](C &c, const Text &) { c.checkBounds = true; }},
+    {"--check-finite", "", "the interpreter stops at the first value that is not finite", "",
+     [](C &c, const Text &) { c.checkFinite = true; }},
+    {"--compare-engines", "",
+     "run both engines; name the first pass and the first value that differ", "",
+     [](C &c, const Text &) { c.compare = true; }},
+    {"--compare-stages", "", "the same, but compare after each pass, also where the results agree",
+     "", [](C &c, const Text &) { c.everyStage = true; }},
+    {"--rtol", "X", "relative tolerance of these comparisons", "",
+     [](C &c, const Text &v) { c.tolerance.rtol = numberOf("--rtol", v, Range::notNegative()); }},
+    {"--atol-of-max", "X", "their absolute tolerance, as a fraction of the largest pixel", "",
+     [](C &c, const Text &v) {
+       c.tolerance.atolOfMax = numberOf("--atol-of-max", v, Range::notNegative());
+     }},
+};
 
-  const std::string compare = "Comparison of the engines: the exit status is 3 when they differ";
-  app.add_flag("--compare-engines", c.compare,
-               "run both engines; name the first pass and the first value that differ")
-      ->group(compare);
-  app.add_flag("--compare-stages", c.everyStage,
-               "the same, but compare after each pass, also where the results agree")
-      ->group(compare);
-  app.add_option("--rtol", c.tolerance.rtol, "relative tolerance")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
-      ->group(compare);
-  app.add_option("--atol-of-max", c.tolerance.atolOfMax,
-                 "absolute tolerance as a fraction of the largest pixel")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
-      ->group(compare);
+std::string usage() {
+  constexpr std::size_t column = 24;
+  return "usage: nb-run FILE [--arg=NAME=VALUE]... [-- FLAGS OF nb-sim]\n\n"
+         "Runs a function of an nb program, compiled or in the reference interpreter. FILE is "
+         "MLIR\n"
+         "text or bytecode; -: standard input. FLAGS describe an experiment: an argument whose\n"
+         "nb.name is that of a parameter gets its value, unless --arg says another.\n\n" +
+         nanobragg::describeOwnFlags<C>(flags, column) + nanobragg::describeCommonFlags(column) +
+         "\nExit status: 0; 1 something failed; 2 a command line that cannot be used; 3 the "
+         "engines differ.\n";
+}
+
+Command parse(const std::vector<Text> &words) {
+  Command command;
+  const auto behind = std::ranges::find(words, "--");
+  const std::vector<Text> names = nanobragg::takeOwnFlags<C>(flags, {words.begin(), behind},
+                                                             command, nanobragg::OtherWords::Names);
+  if (behind != words.end())
+    command.experiment.assign(behind + 1, words.end());
+  if (names.size() != 1)
+    throw nanobragg::UsageError(names.empty()
+                                    ? "nothing to run: name a program FILE"
+                                    : "'" + names[1] + "' is too much: one program is run");
+  command.file = names[0];
+  return command;
 }
 
 template <typename T>
@@ -162,8 +180,8 @@ std::vector<InterpreterResult> runInterpreter(func::FuncOp function, const Argum
   options.checkFinite = command.checkFinite;
   std::string trace;
   llvm::raw_string_ostream traceStream(trace);
-  if (!command.tracePixel.empty()) {
-    options.trace = Pixel{0, command.tracePixel[0], command.tracePixel[1]};
+  if (command.tracePixel) {
+    options.trace = command.tracePixel;
     options.traceOutput = &traceStream;
   }
   ProbeRecord record;
@@ -176,7 +194,8 @@ std::vector<InterpreterResult> runInterpreter(func::FuncOp function, const Argum
   return results;
 }
 
-int run(const Command &command) {
+int run(const std::vector<std::string> &words) {
+  const Command command = parse(words);
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadForInterpreter(context);
 
@@ -211,7 +230,7 @@ int run(const Command &command) {
   auto results = command.interpreted()
                      ? runInterpreter(function, arguments, command)
                      : valueOf(runCompiled(function, arguments.get(), CompileOptions()));
-  if (!command.tracePixel.empty())
+  if (command.tracePixel)
     return Success; // a trace makes no results
   if (command.outputs.empty())
     llvm::outs() << describeResults(results);
@@ -222,19 +241,4 @@ int run(const Command &command) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  CLI::App app("Runs a function of an nb program, compiled or in the reference interpreter.",
-               "nb-run");
-  nanobragg::addVersion(app);
-  Command command;
-  declare(app, command);
-  try {
-    app.parse(argc, argv);
-    return run(command);
-  } catch (const CLI::ParseError &error) {
-    return nanobragg::parseExit(app, error) == 0 ? Success : Failure;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "nb-run: error: %s\n", nanobragg::printable(error.what()).c_str());
-    return Failure;
-  }
-}
+int main(int argc, char **argv) { return nanobragg::runTool("nb-run", usage, argc, argv, run); }

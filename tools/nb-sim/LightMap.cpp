@@ -52,7 +52,6 @@ Experiment atThePeak(Experiment e) {
   e.variant.bandwidth = e.variant.sweep = false;
   e.variant.divergence = Divergence::Uniform;
   e.beam.hdivRange = e.beam.vdivRange = 0;
-  e.variant.cull = CullSetting::off();
   e.goniometer.phiSteps = 1;
   e.average = {};
   return e;

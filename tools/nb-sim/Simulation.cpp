@@ -1,12 +1,13 @@
 #include "tools/nb-sim/Simulation.h"
 
-#include "lib/Program/Derivative.h"
-#include "lib/Program/ParameterGroups.h"
-#include "lib/Noise/Photons.h"
-#include "lib/Quantities/Printable.h"
+#include "lib/Experiment/PixelList.h"
 #include "lib/Files/OutputFile.h"
 #include "lib/MPI/Ranks.h"
+#include "lib/Noise/Photons.h"
 #include "lib/Parallel/ThreadTeam.h"
+#include "lib/Program/Derivative.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/Printable.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-sim/Derivatives.h"
@@ -63,18 +64,23 @@ int compareEngines(const RunSetup &setup, KernelProvider &kernels) {
 std::string emit(const RunSetup &setup, KernelProvider &kernels) {
   const ToolOptions &tool = setup.line.tool;
   const SimulatorOptions options = setup.simulatorOptions(kernels);
-  const std::string stage = tool.until.empty() ? stageOf(tool.emit) : tool.until;
-  if (!tool.gradient && !tool.jacobian)
-    return Simulator(setup.complete.experiment, options).emit(stage, PixelType::F32);
   Experiment experiment = setup.complete.experiment;
+  if (!options.pixels.empty())
+    listPixels(experiment, options.pixels);
   requireWholeProgram(experiment);
-  experiment.variant.imageType = ImageType::F64; // as derivatives are computed
-  const Derivative::Mode mode = tool.gradient ? Derivative::Mode::VJP : Derivative::Mode::Jacobian;
-  const std::string &names = tool.gradient ? *tool.gradient : *tool.jacobian;
-  const Derivative derivative{mode, resolveParameters(names, experiment.variant)};
+  Derivative derivative;
+  if (tool.gradient || tool.jacobian) {
+    const std::string &names = tool.gradient ? *tool.gradient : *tool.jacobian;
+    derivative = {tool.gradient ? Derivative::Mode::VJP : Derivative::Mode::Jacobian,
+                  resolveParameters(names, experiment.variant)};
+  }
+  const ImageType pixels = derivative == Derivative() ? ImageType::F32 : ImageType::F64;
   const Placement placement(options);
-  const KernelRequest request = placement.decided(decide(experiment, options, derivative).request);
-  return placement.provider().compiler(request)->emit(request, stage);
+  KernelRequest request = placement.shown([&](Runner runner) {
+    return decide(experiment, options, derivative, pixels, runner).request;
+  });
+  request.until = tool.until;
+  return placement.provider().compiler(request)->emit(request, stageOf(tool.emit));
 }
 
 /// Does a run with these flags make images?
@@ -112,8 +118,8 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
       ((!cache && options.kernelFile.empty()) || options.engine == Engine::Interpreter ||
        tool.instruments.any() || !options.dumpIR.empty() || tool.emit != Emit::Nothing))
     kernels.preload();
-  if (!tool.until.empty() && tool.emit != Emit::Mlir)
-    throw UsageError("--" + tool.until +
+  if (tool.until.any() && tool.emit != Emit::Mlir)
+    throw UsageError("--" + tool.until.toString() +
                      " says where a program ends that is printed: add --emit=mlir");
   // Not on the stack, which may be small.
   const auto whole = std::make_unique<RunSetup>(line);

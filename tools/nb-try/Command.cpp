@@ -1,6 +1,5 @@
 #include "tools/nb-try/Command.h"
 
-#include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/OwnFlags.h"
 
 namespace nanobragg {
@@ -8,14 +7,6 @@ namespace {
 
 using C = TryCommand;
 using Text = std::string;
-
-double number(std::string_view flag, const Text &text, double least) {
-  const auto value = parseNumber(text);
-  if (!value || !(*value >= least))
-    throw UsageError(std::string(flag) + ": '" + text + "' is no number from " +
-                     std::to_string(least) + " on");
-  return *value;
-}
 
 constexpr OwnFlag<C> flags[] = {
     {"--pipeline", "TEXT",
@@ -43,23 +34,34 @@ constexpr OwnFlag<C> flags[] = {
      "", [](C &c, const Text &v) { c.words.target = v; }},
     {"--rtol", "X",
      "relative difference that is allowed; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32", "",
-     [](C &c, const Text &v) { c.words.rtol = number("--rtol", v, 0); }},
+     [](C &c, const Text &v) { c.words.rtol = numberOf("--rtol", v, {0, Range::noBound}); }},
     {"--atol-of-max", "X",
      "what is allowed besides, of the brightest pixel; default: 1e-12 in f64, 1e-7 mixed, 1e-4 f32",
-     "", [](C &c, const Text &v) { c.words.atolOfMax = number("--atol-of-max", v, 0); }},
+     "",
+     [](C &c, const Text &v) {
+       c.words.atolOfMax = numberOf("--atol-of-max", v, {0, Range::noBound});
+     }},
     {"--check-samples", "N",
      "the interpreter computes about so many samples to compare with, in rows in the middle of the "
      "image; default: 2e6",
-     "", [](C &c, const Text &v) { c.words.checkSamples = number("--check-samples", v, 1); }},
+     "",
+     [](C &c, const Text &v) {
+       c.words.checkSamples = numberOf("--check-samples", v, {1, Range::noBound});
+     }},
     {"--repeat", "N",
      "runs of each kernel, in turn; the shortest counts; default: 9. From 6 on the change against "
      "the default has a 95 % confidence interval; 0: no kernel is timed",
-     "", [](C &c, const Text &v) { c.repeat = unsigned(number("--repeat", v, 0)); }},
+     "",
+     [](C &c, const Text &v) {
+       c.repeat = unsigned(numberOf("--repeat", v, {0, Range::noBound}));
+     }},
     {"--count", "",
      "also count the instructions of a sample, in single steps of 25 microseconds each", "",
      [](C &c, const Text &) { c.count = true; }},
     {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
-     [](C &c, const Text &v) { c.words.mostSeconds = number("--timeout", v, 0.1); }},
+     [](C &c, const Text &v) {
+       c.words.mostSeconds = numberOf("--timeout", v, {0.1, Range::noBound});
+     }},
     {"--is", "QUESTION",
      "answer a question about the first pipeline by the exit status, 0 for yes: crash (it does not "
      "end in order), fails (it makes no kernel), differs (image or gradient is wrong), slower:X "
@@ -74,7 +76,8 @@ constexpr OwnFlag<C> flags[] = {
     {"--least-gain", "FRACTION",
      "--tune keeps a change if its median is faster by this fraction, and if its whole interval is "
      "faster at all; default: 0.02",
-     "", [](C &c, const Text &v) { c.leastGain = number("--least-gain", v, 0); }},
+     "",
+     [](C &c, const Text &v) { c.leastGain = numberOf("--least-gain", v, {0, Range::noBound}); }},
     {"-o", "FILE",
      "also write what --tune found to this file, for --schedule of nb-sim. Default: no file, but "
      "schedule.txt where the cache does not keep it (a program FILE.mlir, passes of your own, no "
@@ -82,9 +85,6 @@ constexpr OwnFlag<C> flags[] = {
      "", [](C &c, const Text &v) { c.output = v; }},
     {"--json", "", "print the result as JSON, one object for each line", "",
      [](C &c, const Text &) { c.json = true; }},
-    {"--help", "", "this text", "", [](C &c, const Text &) { c.help = true; }},
-    {"--version", "", "the version of the program", "",
-     [](C &c, const Text &) { c.version = true; }},
 };
 
 } // namespace
@@ -93,8 +93,6 @@ TryCommand parseTry(const std::vector<std::string> &words) {
   TryCommand command;
   command.words.experiment = takeOwnFlags<C>(flags, words, command);
   command.words.takeProgram();
-  if (command.help || command.version)
-    return command;
   if (command.words.program.empty() && command.words.experiment.empty())
     throw UsageError(
         "nothing to try: give the flags of an experiment, as to nb-sim, or a program FILE.mlir");
@@ -119,7 +117,7 @@ std::string tryUsage() {
          "Kernels are timed in turn, by one thread. FLAGS describe an experiment, as for nb-sim.\n"
          "The arguments of a program FILE.mlir get the numbers of that experiment by their names;\n"
          "without flags, those of a small experiment.\n\n" +
-         describeOwnFlags<C>(flags, 22) +
+         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22) +
          "\nExit status: 0 all images and gradients are right, 3 one is wrong, 1 one does not "
          "compile, 2 a\ncommand line that cannot be used.\n";
 }

@@ -10,7 +10,7 @@
 namespace nanobragg {
 
 struct TryCommand {
-  bool help = false, version = false, json = false, bisect = false, count = false;
+  bool json = false, bisect = false, count = false;
   std::vector<std::string> pipelines, leaveOut, untilAfter;
   bool tune = false;
   double leastGain = 0.02;

@@ -36,6 +36,11 @@ private:
   void explain(const TrialResult &result);
   void blame(const TrialResult &result, Fault fault);
   int tuneSchedule();
+  /// The experiment's program, as schedules name it.
+  std::string programText() const {
+    const ProgramVariant &variant = setup.complete.experiment.variant;
+    return KernelSpecification{variant, {}, {}, options.compile.cull}.toString();
+  }
   bool keep(const Tuning &tuning);
   void writeSchedule(const std::string &name, const Tuning &tuning, const char *gain);
   int answer(const std::vector<TrialResult> &results) const;
@@ -157,7 +162,7 @@ bool Try::keep(const Tuning &tuning) {
   const auto schedules = TunedSchedules::fromEnvironment();
   if (!schedules)
     return false;
-  const std::string variant = setup.complete.experiment.variant.toString();
+  const std::string variant = programText();
   if (tuning.pipeline == own)
     schedules->forget(variant, toString(options.compile.precision));
   else
@@ -171,8 +176,7 @@ void Try::writeSchedule(const std::string &name, const Tuning &tuning, const cha
   for (const std::string &word : command.words.experiment)
     words += " " + word;
   io::OutputFile file(name);
-  file.write("# nb-try --tune" + words +
-             "\n# variant: " + setup.complete.experiment.variant.toString() +
+  file.write("# nb-try --tune" + words + "\n# variant: " + programText() +
              "\n# precision: " + toString(options.compile.precision) + "\n# processor: " +
              llvm::sys::getHostCPUName().str() + "\n# " + gain + "\n" + tuning.pipeline + "\n");
   file.commit();
@@ -255,15 +259,8 @@ int Try::run() {
   return wrong ? Different : failed ? Failure : Success;
 }
 
-int run(const std::vector<std::string> &words) {
-  TryCommand command = parseTry(words);
-  if (command.help)
-    return print(tryUsage());
-  if (command.version)
-    return print("nb-try " NB_VERSION "\n");
-  return Try(std::move(command)).run();
-}
+int run(const std::vector<std::string> &words) { return Try(parseTry(words)).run(); }
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-try", "--help", argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-try", tryUsage, argc, argv, run); }

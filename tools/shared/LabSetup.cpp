@@ -49,20 +49,19 @@ LabSetup::LabSetup(const LabWords &words)
   const Experiment &experiment = setup.complete.experiment;
   const ToolOptions &tool = setup.line.tool;
   options.compile.target = KernelTarget::fromString(words.target);
-  const auto device =
-      DeviceChoice::parse(tool.simulator.device.empty() ? "auto" : tool.simulator.device);
+  const DeviceChoice &device = tool.simulator.device;
   if (device.kind == DeviceChoice::Kind::GpuOnCpu)
     options.compile.target = {.kind = KernelTarget::Kind::GpuOnCpu, .warp = device.warp};
   else if (device.kind == DeviceChoice::Kind::Gpu)
     throw UsageError(
-        "--device=" + tool.simulator.device +
+        "--device=" + device.toString() +
         ": kernels are tried on the processor, to which gpu-on-cpu gives a GPU's program");
   options.compile.passes = tool.simulator.passes;
   options.compile.passes.pipeline.clear();
   options.mostSeconds = words.mostSeconds;
   // As nb-sim decides; a program from a file is compiled as it is.
-  const KernelRequest decided = decide(experiment, tool.simulator).request;
-  setup.complete.experiment.variant.cull = decided.variant.cull;
+  const KernelRequest &decided = setup.decided.request;
+  options.compile.cull = decided.cull;
   options.compile.precision = decided.precision;
   if (words.program.empty())
     options.compile.fixed = decided.fixed;
@@ -74,9 +73,10 @@ LabSetup::LabSetup(const LabWords &words)
                       : precision == Precision::Mixed ? EngineTolerance{1e-5, 1e-7}
                                                       : EngineTolerance{1e-3, 1e-4};
   if (words.program.empty())
-    subject = Subject::ofExperiment(experiment);
+    subject = Subject::ofExperiment(experiment, decided.cull);
   else
-    subject = Subject::ofFile(words.program, experiment, tool.simulator.passes.plugins);
+    subject =
+        Subject::ofFile(words.program, experiment, decided.cull, tool.simulator.passes.plugins);
   // Its image is of f32, as nb-sim's, and pixels are rounded to that.
   constexpr double roundedPixel = 1.2e-7;
   if (subject->isLowered())

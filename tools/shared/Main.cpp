@@ -5,10 +5,13 @@
 #include "lib/Files/InterruptGuard.h"
 #include "lib/Files/OutputFile.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <span>
+#include <string_view>
 #include <sys/resource.h>
 
 namespace nanobragg {
@@ -66,6 +69,19 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
   } catch (const std::exception &error) {
     return report(error.what(), Failure);
   }
+}
+
+int runTool(const char *name, std::string (*usage)(), int argc, char **argv,
+            int (*work)(const std::vector<std::string> &words)) {
+  const std::span<char *> words(argv, std::size_t(argc));
+  const auto has = [&](std::string_view word) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  if (has("--help") || (argc == 2 && has("-h")))
+    return print(usage());
+  if (has("--version"))
+    return print(std::string(name) + " " NB_VERSION "\n");
+  return runTool(name, "--help", argc, argv, work);
 }
 
 } // namespace nanobragg

@@ -1,4 +1,4 @@
-// The main function of a tool that reads nb-sim's command lines.
+// The main function of a tool.
 #ifndef NANOBRAGG_TOOLS_MAIN_H
 #define NANOBRAGG_TOOLS_MAIN_H
 
@@ -22,6 +22,9 @@ int print(const std::string &text);
 /// one sentence on standard error, after a UsageError also a line that says who lists the flags.
 /// Ctrl-C ends it as io::InterruptGuard says.
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
+            int (*work)(const std::vector<std::string> &words));
+/// The same for a tool whose flags are OwnFlags; --help prints `usage`, and --version the version.
+int runTool(const char *name, std::string (*usage)(), int argc, char **argv,
             int (*work)(const std::vector<std::string> &words));
 
 } // namespace nanobragg

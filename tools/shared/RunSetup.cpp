@@ -4,7 +4,6 @@
 #include "lib/Runs/ExperimentOf.h"
 #include "lib/Runs/Schedule.h"
 #include "runtime/kernels/HklCache.h"
-#include "runtime/simulator/Placement.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,29 +16,29 @@ RunSetup::RunSetup(const CommandLine &commandLine)
       loaded(loadInputs(line, tables, HklCache::fromEnvironment().get())),
       complete(completeExperiment(line, loaded)) {
   line.options = loaded.options; // shots and frames change these, whoever said them
+  const ToolOptions &tool = line.tool;
   SimulatorOptions &simulator = line.tool.simulator;
+  if (tool.instruments.any())
+    simulator.engine = Engine::Interpreter; // kernels have no instruments
+  // A schedule is kept for images, and changes what a program looks like on its way.
+  simulator.keptSchedule &= !tool.gradient && !tool.jacobian && !tool.compareEngines &&
+                            !tool.until.any() && tool.emit != Emit::Nb && tool.emit != Emit::Mlir;
   simulator.pixels = loadPixelList(line.files, complete.experiment);
   simulator.passes = readSchedule(std::move(simulator.passes));
-  if (!line.tool.quiet)
+  if (!tool.quiet)
     simulator.passes.tell = tellPasses;
   try {
-    decided = decide(complete.experiment, simulator).notes;
+    decided = decide(complete.experiment, simulator);
   } catch (const std::invalid_argument &error) {
     throw UsageError(error.what());
   }
 }
 
 SimulatorOptions RunSetup::simulatorOptions(KernelProvider &kernels) const {
-  const ToolOptions &tool = line.tool;
-  SimulatorOptions options = tool.simulator;
-  options.threads = requestedThreads(tool);
+  SimulatorOptions options = line.tool.simulator;
+  options.threads = requestedThreads(line.tool);
   options.once = true;
-  if (tool.instruments.any())
-    options.engine = Engine::Interpreter; // kernels have no instruments
   options.kernels = &kernels;
-  // A schedule is kept for images, and changes what a program looks like on its way.
-  options.keptSchedule &= !tool.gradient && !tool.jacobian && !tool.compareEngines &&
-                          tool.until.empty() && tool.emit != Emit::Nb && tool.emit != Emit::Mlir;
   return options;
 }
 
@@ -62,7 +61,7 @@ std::vector<std::string> RunSetup::notices() const {
                       "): " + s.right + "; -compat c instead " + s.cProgram);
   lines.insert(lines.end(), loaded.remarks.begin(), loaded.remarks.end());
   lines.insert(lines.end(), complete.notes.begin(), complete.notes.end());
-  lines.insert(lines.end(), decided.begin(), decided.end());
+  lines.insert(lines.end(), decided.notes.begin(), decided.notes.end());
   return lines;
 }
 

@@ -5,6 +5,7 @@
 #include "lib/Choose/Defaults.h"
 #include "lib/Runs/ExperimentOf.h"
 #include "nanobragg/Simulator.h"
+#include "runtime/simulator/Placement.h"
 
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ struct RunSetup {
   SeriesTables tables;
   LoadedInputs loaded;
   CompleteExperiment complete;
-  std::vector<std::string> decided; ///< the settings that are not as asked for, and why
+  Decision decided; ///< on the program of the image
 };
 
 /// For OwnPasses::tell: a line on standard error.

@@ -117,7 +117,7 @@ static Expected<bool> areChips(const CompileOptions &options) {
 Expected<llvm::SmallVector<char, 0>> nb::buildKernel(const nanobragg::ProgramVariant &variant,
                                                      const CompileOptions &options,
                                                      StringRef kind) {
-  const nanobragg::KernelSpecification made{variant, options.derivative, {}};
+  const nanobragg::KernelSpecification made{variant, options.derivative, {}, options.cull};
   auto start = [&](const CompileOptions &one, Compilation::ModuleContext context) {
     return Compilation::start(variant, one, std::move(context));
   };

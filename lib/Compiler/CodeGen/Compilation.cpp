@@ -54,7 +54,7 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Progr
   result->ownContext = std::move(context);
   if (llvm::Error error = result->prepare())
     return error;
-  result->program = buildProgram(result->context, variant);
+  result->program = buildProgram(result->context, variant, options.cull);
   if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
   return result;

@@ -30,7 +30,10 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     return c.text();
   }
   if (stage == "mlir") {
-    if (auto error = c.fuse())
+    const nanobragg::Until &until = options.until;
+    const bool before = until.side == nanobragg::Until::Side::Before;
+    if (auto error = until.any() ? c.runUntil(before ? until.stage : "", before ? "" : until.stage)
+                                 : c.fuse())
       return error;
     return c.text();
   }
@@ -40,24 +43,13 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     auto text = c.pipelineText();
     return text ? Expected<std::string>(*text + "\n") : std::move(text);
   }
-  StringRef before = stage, after = stage;
-  if (!before.consume_front("until-before="))
-    before = "";
-  if (!after.consume_front("until-after="))
-    after = "";
-  if (!before.empty() || !after.empty()) {
-    if (auto error = c.runUntil(before, after))
-      return error;
-    return c.text();
-  }
   if (options.engine == nanobragg::Engine::Interpreter)
     return createStringError(
         "there is no " + stage.str() +
         " code of a program that is interpreted: leave out --no-fuse, or ask for nb or mlir");
   if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
     return createStringError("unknown stage '" + stage.str() +
-                             "': expected nb, mlir, report, pipeline, until-before=STAGE, "
-                             "until-after=STAGE, llvm, asm, stats or ptx");
+                             "': expected nb, mlir, report, pipeline, llvm, asm, stats or ptx");
   const nanobragg::GpuVendor *vendor = c.target.what.vendor();
   const bool hasPtx = vendor && vendor->language == nanobragg::GpuLanguage::PTX;
   if (stage != "llvm" && !(stage == "ptx" ? hasPtx : !vendor))
@@ -203,7 +195,7 @@ Expected<std::unique_ptr<JitKernel>> nb::compileKernel(const nanobragg::ProgramV
     return compilation.takeError();
   if (auto error = (*compilation)->lower())
     return error;
-  return loadCompiled(**compilation, {variant, options.derivative, {}});
+  return loadCompiled(**compilation, {variant, options.derivative, {}, options.cull});
 }
 
 Expected<std::unique_ptr<JitKernel>>

@@ -76,10 +76,9 @@ llvm::Expected<llvm::SmallVector<char, 0>>
 buildKernel(ModuleOp program, const CompileOptions &options, llvm::StringRef kind);
 
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes
-/// or those of options.passes. "report": the same as JSON with what each of these passes took and
-/// said. "until-before=STAGE", "until-after=STAGE": between those of its pipeline. "llvm":
-/// optimized LLVM IR with the names of values. "asm": assembly. "stats": what the inner loop is
-/// made of. "ptx": that of an NVIDIA chip.
+/// or those of options.passes, or where options.until says. "report": the same as JSON with what
+/// each of these passes took and said. "llvm": optimized LLVM IR with the names of values. "asm":
+/// assembly. "stats": what the inner loop is made of. "ptx": that of an NVIDIA chip.
 llvm::Expected<std::string> emitProgram(const nanobragg::ProgramVariant &variant,
                                         const CompileOptions &options, llvm::StringRef stage);
 llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,

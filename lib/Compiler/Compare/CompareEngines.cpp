@@ -5,8 +5,8 @@
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Frontend.h"
+#include "lib/Program/Parameters.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -210,7 +210,6 @@ Expected<EngineComparison> nb::compareEngines(const nanobragg::ProgramVariant &v
   // In single precision the image would hide differences that are well beyond the tolerance.
   nanobragg::ProgramVariant precise = variant;
   precise.imageType = nanobragg::ImageType::F64;
-  precise.cull = nanobragg::CullSetting::off(); // lists of what is lit are the runtime's
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadForInterpreter(context);
   if (compile.passes.any()) {
@@ -223,6 +222,7 @@ Expected<EngineComparison> nb::compareEngines(const nanobragg::ProgramVariant &v
   RunArguments run(nanobragg::parametersOf(precise).size());
   for (auto [i, argument] : llvm::enumerate(run))
     argument.data = arguments[i];
+  // Without culling: lists of what is lit are the runtime's.
   return compareEngines(*buildProgram(context, precise), "image", run, compile, options);
 }
 

@@ -6,8 +6,8 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Frontend.h"
+#include "lib/Program/Parameters.h"
 #include "lib/Transforms/Passes.h"
 
 #include "lib/Transforms/OpenText.h"
@@ -38,11 +38,12 @@ static void leavePointSpread(ModuleOp program) {
     throw std::runtime_error("nb-split-response failed on the program");
 }
 
-std::unique_ptr<Subject> Subject::ofExperiment(const nanobragg::Experiment &experiment) {
+std::unique_ptr<Subject> Subject::ofExperiment(const nanobragg::Experiment &experiment,
+                                               const nanobragg::CullSetting &cull) {
   std::unique_ptr<Subject> subject(new Subject(experiment));
   nanobragg::ProgramVariant variant = experiment.variant;
   variant.imageType = nanobragg::ImageType::F64; // f32 would hide differences
-  subject->program = buildProgram(subject->context, variant);
+  subject->program = buildProgram(subject->context, variant, cull);
   leavePointSpread(*subject->program);
   subject->from = "the experiment";
   return subject;
@@ -50,6 +51,7 @@ std::unique_ptr<Subject> Subject::ofExperiment(const nanobragg::Experiment &expe
 
 std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
                                          const nanobragg::Experiment &experiment,
+                                         const nanobragg::CullSetting &cull,
                                          const std::string &plugins) {
   std::unique_ptr<Subject> subject(new Subject(experiment));
   DialectRegistry registry;
@@ -71,7 +73,7 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
   subject->from = file;
   auto progress = progressOf(*parsed);
   if (progress && *progress != Progress::Program && *progress != Progress::Lanes) {
-    subject->meaning = buildProgram(subject->context, experiment.variant);
+    subject->meaning = buildProgram(subject->context, experiment.variant, cull);
     leavePointSpread(*subject->meaning);
     subject->program = std::move(parsed);
     return subject;

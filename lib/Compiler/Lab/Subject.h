@@ -5,6 +5,7 @@
 #include "lib/Compiler/Run/ExperimentValues.h"
 #include "lib/Compiler/Run/RunProgram.h"
 #include "lib/Experiment/Experiment.h"
+#include "nanobragg/CullSetting.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -20,11 +21,13 @@ namespace mlir::nb {
 class Subject {
 public:
   /// The program of the experiment, in f64, with its numbers. The experiment has to outlive it.
-  static std::unique_ptr<Subject> ofExperiment(const nanobragg::Experiment &experiment);
+  static std::unique_ptr<Subject> ofExperiment(const nanobragg::Experiment &experiment,
+                                               const nanobragg::CullSetting &cull);
   /// A program from a file. Arguments have the value that the experiment has for their names, whose
   /// presence and kinds are checked when they are asked for. Throws std::runtime_error.
   static std::unique_ptr<Subject> ofFile(const std::string &file,
                                          const nanobragg::Experiment &experiment,
+                                         const nanobragg::CullSetting &cull,
                                          const std::string &plugins);
 
   ModuleOp get() const { return *program; }

@@ -178,7 +178,7 @@ static void registerPipeline(StringRef name, StringRef description,
         pipeline.moveTo(passes);
         return success();
       },
-      [](function_ref<void(const detail::PassOptions &)> visit) { visit(Options()); });
+      [](function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(Options()); });
 }
 
 void nb::registerPipelines() {

@@ -4,9 +4,9 @@
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
+#include "lib/Frontend/Frontend.h"
 #include "lib/Program/KernelSpecification.h"
 #include "lib/Program/Parameters.h"
-#include "lib/Frontend/Frontend.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -110,8 +110,9 @@ llvm::Error InterpretedExperiment::simplify(const CompileOptions &options) {
 }
 
 llvm::Error InterpretedExperiment::build(const CompileOptions &options) {
-  program = buildProgram(context, variant);
-  variantText = nanobragg::KernelSpecification{variant, options.derivative, {}}.toString();
+  program = buildProgram(context, variant, options.cull);
+  variantText =
+      nanobragg::KernelSpecification{variant, options.derivative, {}, options.cull}.toString();
   if (llvm::Error error = options.passes.any() ? runOwnPasses(options) : simplify(options))
     return createStringError("preparing the program failed: " + toString(std::move(error)));
   std::string message;

@@ -1,7 +1,7 @@
 #include "runtime/gpu/cuda/Device.h"
 
+#include "runtime/gpu/Vendors.h"
 #include "runtime/gpu/cuda/Module.h"
-#include "runtime/gpu/cuda/Open.h"
 
 namespace nanobragg::cuda {
 

@@ -1,8 +1,8 @@
 #include "runtime/gpu/hip/Driver.h"
 
 #include "runtime/gpu/DriverLibrary.h"
+#include "runtime/gpu/Vendors.h"
 #include "runtime/gpu/cuda/Device.h"
-#include "runtime/gpu/hip/Open.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "runtime/gpu/opencl/Device.h"
 
+#include "runtime/gpu/Vendors.h"
 #include "runtime/gpu/opencl/Module.h"
-#include "runtime/gpu/opencl/Open.h"
 
 #include <algorithm>
 #include <vector>

@@ -57,10 +57,10 @@ typedef struct nb_compiler_api {
   void (*release)(nb_kernel *kernel);
 
   /* The program as text: stage is "nb" (as the frontend wrote it), "mlir" (after the pipeline's
-   * nb-level passes or those of `pipeline`), "report" (the same as JSON: {"text", "passes":
-   * [{"pass", "seconds", "changed", "remarks": [{"kind", "pass", "message", "value", "line",
-   * "column"}]}]}), "until-before=STAGE" or "until-after=STAGE" (of its stages), "llvm" (with the
-   * names of values), "asm", "stats" (what the inner loop is made of), or for a GPU "ptx". */
+   * nb-level passes or those of `pipeline`, or where `until` says), "report" (as JSON: {"text",
+   * "passes": [{"pass", "seconds", "changed", "remarks": [{"kind", "pass", "message", "value",
+   * "line", "column"}]}]}), "llvm" (with the names of values), "asm", "stats" (what the inner loop
+   * is made of), or for a GPU "ptx". */
   int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
 
   void (*free_text)(char *text);

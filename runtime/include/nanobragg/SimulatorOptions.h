@@ -3,6 +3,7 @@
 #define NANOBRAGG_SIMULATOROPTIONS_H
 
 #include "nanobragg/CullSetting.h"
+#include "nanobragg/DeviceChoice.h"
 #include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
 #include "nanobragg/Precision.h"
@@ -17,7 +18,7 @@
 namespace nanobragg {
 
 class KernelProvider;
-struct ProgramVariant;
+struct KernelSpecification;
 
 /// The user's own passes. nb-compile, nb-sim, nb-gradcheck, nb-bench and the compiler library share
 /// this structure.
@@ -25,17 +26,20 @@ struct OwnPasses {
   /// As nb-opt's --pass-pipeline takes it. It runs in the place of the passes up to fusion; from
   /// where it ends, those passes follow that are missing to a kernel. Empty: the compiler's own.
   std::string pipeline{};
-  std::string plugins{}; ///< shared objects with passes or dialects, with commas between
+  std::string schedule{}; ///< a file of nb-try --tune with a pipeline, in the place of one
+  std::string plugins{};  ///< shared objects with passes or dialects, with commas between
   /// The precision that `pipeline` is for, where a schedule says so: it is not taken for a
   /// program in another one. Unset: any.
   std::optional<Precision> precision{};
   /// The program that `pipeline` is for, where a schedule says so. Null: any.
-  std::shared_ptr<const ProgramVariant> variant{};
+  std::shared_ptr<const KernelSpecification> program{};
   std::string patterns{}; ///< files of rewrites, PDLL (.pdll) or PDL (.mlir), with commas between
   /// Gets a line that says which passes ran, once for each program that is compiled.
   std::function<void(const std::string &)> tell{};
 
-  bool any() const { return !pipeline.empty() || !plugins.empty() || !patterns.empty(); }
+  bool any() const {
+    return !pipeline.empty() || !schedule.empty() || !plugins.empty() || !patterns.empty();
+  }
 };
 
 /// Options that the flags of nb-sim fill in and programs set themselves.
@@ -55,9 +59,8 @@ struct SimulatorOptions {
   std::optional<CullSetting> cull{};
   /// As nb-sim's --specialize: long images have kernels for their counts.
   bool specialize = true;
-  /// As nb-sim's --device: "auto", "cpu", "gpu-on-cpu", "cuda" or "cuda:N"; empty is "auto": what a
-  /// GPU cannot do is done by the processor.
-  std::string device{};
+  /// With "auto" the processor does what a GPU cannot do.
+  DeviceChoice device{};
   /// The simulator is run once: "auto" leaves a GPU alone whose start takes longer than that.
   bool once = false;
   /// The kernel serves experiments with other numbers, too: it has the precision that is asked for,

@@ -22,8 +22,8 @@ KernelRequest requestOf(const std::string &program, const nb::dict &options) {
       request.target = KernelTarget::fromString(text);
     else if (name == "derivative")
       request.derivative = Derivative::fromString(text);
-    else if (name == "until")
-      request.until = text;
+    else if (name == "until_after")
+      request.until = {Until::Side::After, text};
     else if (name == "pipeline")
       request.passes.pipeline = text;
     else if (name == "plugins")

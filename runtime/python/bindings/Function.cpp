@@ -1,7 +1,7 @@
 // Images and their derivatives as functions of one flat vector: what frameworks differentiate.
 #include "runtime/python/bindings/Function.h"
-#include "lib/Program/ParameterElements.h"
 #include "lib/Parallel/ThreadTeam.h"
+#include "lib/Program/ParameterElements.h"
 #include "runtime/python/bindings/ParameterTable.h"
 
 #include <nanobind/stl/string.h>

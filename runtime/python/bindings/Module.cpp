@@ -1,8 +1,8 @@
 // nanobragg._core: what Python calls. nanobragg/ in this folder's parent has the rest.
-#include "lib/Program/ParameterGroups.h"
-#include "lib/Quantities/UsageError.h"
 #include "lib/Files/FileError.h"
 #include "lib/Process/CodeFolders.h"
+#include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/UsageError.h"
 #include "runtime/python/bindings/ParameterTable.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 

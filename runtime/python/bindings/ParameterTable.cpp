@@ -1,7 +1,7 @@
 #include "runtime/python/bindings/ParameterTable.h"
 
-#include "lib/Quantities/ClosestWord.h"
 #include "lib/Program/ParameterGroups.h"
+#include "lib/Quantities/ClosestWord.h"
 
 namespace nanobragg::python {
 

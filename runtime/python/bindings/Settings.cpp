@@ -1,7 +1,7 @@
 #include "runtime/python/bindings/Settings.h"
 
 #include "lib/Parallel/MostThreads.h"
-#include "lib/Target/DeviceChoice.h"
+#include "nanobragg/DeviceChoice.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/string.h>
@@ -74,16 +74,8 @@ constexpr Setting settings[] = {
     {"precision",
      [](SimulatorOptions &o, nb::handle v) { o.precision = precisionOf(nb::cast<Text>(v)); },
      [](const SimulatorOptions &o) { return nb::cast(Text(toString(o.precision))); }},
-    {"device",
-     [](SimulatorOptions &o, nb::handle v) {
-       DeviceChoice::parse(nb::cast<Text>(v));
-       o.device = nb::cast<Text>(v);
-     },
-     [](const SimulatorOptions &o) -> nb::object {
-       if (o.device.empty())
-         return nb::none();
-       return nb::cast(o.device);
-     }},
+    {"device", [](SimulatorOptions &o, nb::handle v) { o.device = nb::cast<Text>(v); },
+     [](const SimulatorOptions &o) -> nb::object { return nb::cast(o.device.toString()); }},
     {"engine", [](SimulatorOptions &o, nb::handle v) { o.engine = engineOf(nb::cast<Text>(v)); },
      [](const SimulatorOptions &o) -> nb::object {
        if (!o.engine)

@@ -140,7 +140,7 @@ def stages(flags: str | Iterable[object], **how: Any) -> dict[str, str]:
     program = emit(flags, "nb", **how)
     texts = {"nb": program}
     for stage in STAGES:
-        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until": f"until-after={stage}"})
+        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until_after": stage})
     return texts
 
 

@@ -543,7 +543,7 @@ class Simulator:
     def __repr__(self):
         settings = self._core.options()["settings"]
         return (f"<nanobragg.Simulator {' x '.join(map(str, self.shape))} pixels, {self._core.options()['average']}, "
-                f"{settings['precision']}, {settings['device'] or 'auto'}>")
+                f"{settings['precision']}, {settings['device']}>")
 
     # Pictures.
 

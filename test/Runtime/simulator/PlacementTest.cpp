@@ -294,8 +294,7 @@ TEST_F(PlacementTest, AScheduleIsForOnePrecision) {
 }
 
 TEST_F(PlacementTest, UnknownDevicesAreRefused) {
-  options.device = "gpu";
-  EXPECT_THROW(Simulator(experiment, options), std::invalid_argument);
+  EXPECT_THROW(options.device = "gpu", std::invalid_argument);
 }
 
 TEST_F(PlacementTest, FlagsDecideWhatOptionsLeaveOpen) {

@@ -72,10 +72,10 @@ class Program(unittest.TestCase):
     def test_shapes_whose_product_overflows(self):
         raw = self.path("a.bin")
         self.image.tofile(raw)
-        for shape in ("4294967296,4294967296", "4503599627370497,4096", "9223372036854775807,2",
-                      "4611686018427387904,1"):
+        for shape, status in (("4294967296,4294967296", 1), ("4503599627370497,4096", 1),
+                              ("9223372036854775807,2", 2), ("4611686018427387904,1", 2)):
             done = run(raw, raw, f"--shape={shape}")
-            self.assertEqual(done.returncode, 1, shape + done.stdout + done.stderr)
+            self.assertEqual(done.returncode, status, shape + done.stdout + done.stderr)
             self.assertEqual(done.stderr.count("nb-compare: error:"), 1, done.stderr)
 
     def test_arrays_whose_shape_lies(self):
@@ -106,14 +106,27 @@ class Program(unittest.TestCase):
             self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
 
     def test_bad_input_fails_with_1(self):
-        for words in ([], [self.a], [self.a, self.path("missing")], [self.a, self.b, "--nonsense"],
-                      [self.a, self.b, "--rtol=-1"], [self.a, self.b, "--rtol=x"],
-                      [self.a, self.b, "--shape=0,4"],
+        for words in ([self.a, self.path("missing")],
                       [self.a, self.b, "--roi", 20, 30, 0, 1],
                       [self.a, self.b, "--png", self.path("no/such/folder.png")]):
             done = run(*words)
             self.assertEqual(done.returncode, 1, str(words) + done.stdout + done.stderr)
             self.assertTrue(done.stderr, words)
+
+    def test_unusable_command_line_fails_with_2(self):
+        for words, why in (([], "name TEST and REFERENCE"), ([self.a], "name TEST and REFERENCE"),
+                           ([self.a, self.b, self.a], "is too much"),
+                           ([self.a, self.b, "--nonsense"], "unknown flag"),
+                           ([self.a, self.b, "--rtol=-1"], "--rtol: '-1' is no number"),
+                           ([self.a, self.b, "--rtol=x"], "--rtol: 'x' is no number"),
+                           ([self.a, self.b, "--rtol"], "--rtol needs a value"),
+                           ([self.a, self.b, "--roi", 1, 2, 3], "--roi needs a value"),
+                           ([self.a, self.b, "--roi", 1, 2, 3, "x"], "--roi: 'x' is no number"),
+                           ([self.a, self.b, "--shape=4"], "is not SLOW,FAST"),
+                           ([self.a, self.b, "--shape=0,4"], "--shape: '0' is no number")):
+            done = run(*words)
+            self.assertEqual(done.returncode, 2, str(words) + done.stdout + done.stderr)
+            self.assertIn(why, done.stderr)
 
 
 if __name__ == "__main__":

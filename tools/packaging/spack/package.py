@@ -33,7 +33,6 @@ class NanobraggMlir(CMakePackage):
     depends_on("zstd")
     depends_on("xxhash")
     depends_on("nlohmann-json")
-    depends_on("cli11")
     depends_on("hdf5~mpi", when="~mpi")
     depends_on("hdf5+mpi", when="+mpi")
     depends_on("libdeflate")

@@ -1,8 +1,8 @@
 // The device that renders.
-#ifndef NANOBRAGG_TARGET_DEVICECHOICE_H
-#define NANOBRAGG_TARGET_DEVICECHOICE_H
+#ifndef NANOBRAGG_DEVICECHOICE_H
+#define NANOBRAGG_DEVICECHOICE_H
 
-#include "lib/Target/GpuVendor.h"
+#include "nanobragg/Engine.h"
 
 #include <optional>
 #include <string>
@@ -10,9 +10,14 @@
 
 namespace nanobragg {
 
+struct GpuVendor;
+
+/// Threads of a GPU that run in step, where nothing else is asked for.
+inline constexpr int usualWarp = 32;
+
 /// As --device says it: auto, cpu, gpu-on-cpu, gpu-on-cpu:64, a GPU of one of gpuVendors() (cuda,
 /// cuda:N), or several (cuda:all, and all, of the first vendor that has one).
-struct DeviceChoice {
+struct NB_CPP_API DeviceChoice {
   enum class Kind {
     Auto,     ///< a GPU where there is one, else the processor
     Cpu,      ///< the processor
@@ -25,10 +30,16 @@ struct DeviceChoice {
   const GpuVendor *vendor = nullptr; ///< with Gpu; null of "all", and otherwise
   int warp = usualWarp;              ///< threads that run in step in GpuOnCpu, 32 or 64
 
+  constexpr DeviceChoice() = default;
+  constexpr DeviceChoice(Kind kind, int number = 0, const GpuVendor *vendor = nullptr,
+                         int warp = usualWarp)
+      : kind(kind), number(number), vendor(vendor), warp(warp) {}
+  /// From one of these words; empty: auto. Throws std::invalid_argument that says what would do.
+  DeviceChoice(const std::string &text);
+  DeviceChoice(const char *text) : DeviceChoice(std::string(text)) {}
+
   /// Nothing when it is none of these.
   static std::optional<DeviceChoice> fromString(std::string_view text);
-  /// The same; throws std::invalid_argument that says what would do.
-  static DeviceChoice parse(std::string_view text);
   /// "auto, cpu, gpu-on-cpu, gpu-on-cpu:64, all, cuda, cuda:N, cuda:all, ...": for texts of help.
   static std::string words();
   /// "'text' is no device; say auto, cpu, ..."

@@ -1,0 +1,1 @@
+// Only headers are compiled here.

@@ -1,0 +1,3 @@
+/* Precompiled once for all unit tests over MLIR. */
+#include "cmake/MLIRHeaders.h"
+#include "cmake/TestHeaders.h"

@@ -1,0 +1,5 @@
+/* Precompiled once for all unit tests. */
+#include "cmake/Headers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
