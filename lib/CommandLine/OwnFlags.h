@@ -25,7 +25,7 @@ struct OwnFlag {
   void (*apply)(Command &, const std::string &) = nullptr;
 };
 
-/// What the words are that no flag takes.
+/// The meaning of the words that no flag takes.
 enum class OtherWords {
   OfNbSim, ///< an experiment
   Names    ///< files and the like; a word with a dash in front is an unknown flag
@@ -98,7 +98,7 @@ std::int64_t countOf(std::string_view flag, const std::string &value, double lea
 /// Which of the words it is. Throws UsageError.
 std::size_t choiceOf(std::string_view flag, const std::string &value,
                      std::span<const std::string_view> words);
-/// What stands between the commas.
+/// The words between the commas.
 std::vector<std::string> listOf(const std::string &value);
 
 } // namespace nanobragg

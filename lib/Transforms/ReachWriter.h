@@ -1,4 +1,4 @@
-// What nb-cull and nb-close-averages have in common when they write where light can fall.
+// The writer of where light can fall, for nb-cull and nb-close-averages.
 #ifndef NB_TRANSFORMS_REACHWRITER_H
 #define NB_TRANSFORMS_REACHWRITER_H
 

@@ -33,7 +33,7 @@ namespace nanobragg {
 /// The innermost evaluations of an image: rendered pixels x samples per pixel.
 double samplesOf(const Experiment &experiment);
 
-/// What runs a program, which is decided before the program is.
+/// The kind of runner, which is decided before the program is.
 enum class Runner { Processor, Gpu, Interpreter };
 
 /// The choices for an experiment and options.
@@ -74,7 +74,7 @@ public:
   /// The program for the interpreter, whatever the engine.
   Program interpret(KernelRequest request, const Instruments &look = {}) const;
 
-  /// What place() would ask for, to be shown and not run. With "auto" it is the processor's.
+  /// The request of place(), to be shown and not run. With "auto" it is the processor's.
   KernelRequest shown(const Asked &asked) const;
 
   KernelProvider &provider() const { return kernels; }

@@ -29,7 +29,7 @@ struct Arguments {
   std::vector<std::string> targets{"x86-64-v3", "x86-64-v4"};
   Plan plan;
   std::string reference, hkl, json, markdown, baseline;
-  std::optional<double> samples; ///< of one image
+  std::optional<double> samples; ///< samples of one image
   std::optional<int> repeat;
   double tolerance = 0.02;
   int pixels = 0; ///< 0: as many as make the samples
