@@ -1,8 +1,8 @@
 #include "lib/Choose/DefaultsChooser.h"
 
-#include "lib/Experiment/NormalQuantiles.h"
-#include "lib/Experiment/FlagUnits.h"
 #include "lib/Choose/Steps.h"
+#include "lib/Experiment/FlagUnits.h"
+#include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 

@@ -1,11 +1,11 @@
 #include "lib/Choose/DefaultsChooser.h"
 
+#include "lib/Choose/Steps.h"
+#include "lib/Choose/WholeNumber.h"
 #include "lib/Experiment/CellGeometry.h"
 #include "lib/Experiment/RandomOrientation.h"
-#include "lib/Choose/Steps.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/Choose/WholeNumber.h"
 
 #include <algorithm>
 #include <cmath>

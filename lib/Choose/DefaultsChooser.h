@@ -3,8 +3,8 @@
 #define NANOBRAGG_CHOOSE_DEFAULTSCHOOSER_H
 
 #include "lib/Choose/Defaults.h"
-#include "lib/Quantities/Quantity.h"
 #include "lib/Choose/Steps.h"
+#include "lib/Quantities/Quantity.h"
 
 #include <array>
 #include <cstdint>

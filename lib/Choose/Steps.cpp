@@ -1,7 +1,7 @@
 #include "lib/Choose/Steps.h"
 
-#include "lib/Experiment/Units.h"
 #include "lib/Choose/WholeNumber.h"
+#include "lib/Experiment/Units.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -2,9 +2,9 @@
 
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
-#include "lib/Formats/GridSize.h"
 #include "lib/Files/TextColumns.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Formats/GridSize.h"
 
 #include <algorithm>
 #include <cmath>

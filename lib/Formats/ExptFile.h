@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_FORMATS_EXPTFILE_H
 #define NANOBRAGG_FORMATS_EXPTFILE_H
 
-#include "lib/Formats/DialsExperiment.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Formats/DialsExperiment.h"
 
 #include <cstddef>
 #include <optional>

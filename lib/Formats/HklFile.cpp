@@ -2,9 +2,9 @@
 
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
+#include "lib/Files/TextScanner.h"
 #include "lib/Formats/GridSize.h"
 #include "lib/Formats/PlainReflection.h"
-#include "lib/Files/TextScanner.h"
 #include "lib/Parallel/LargePages.h"
 #include "lib/Parallel/ThreadTeam.h"
 

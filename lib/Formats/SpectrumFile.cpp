@@ -3,9 +3,9 @@
 #include "lib/Experiment/Units.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
-#include "lib/Formats/NexusFile.h"
 #include "lib/Files/TextColumns.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Formats/NexusFile.h"
 
 namespace nanobragg::io {
 namespace {

@@ -1,8 +1,8 @@
 #include "lib/Gemmi/Model.h"
 
+#include "lib/Files/MemoryLimit.h"
 #include "lib/Gemmi/CoreCif.h"
 #include "lib/Gemmi/Guard.h"
-#include "lib/Files/MemoryLimit.h"
 
 #include <algorithm>
 #include <cmath>

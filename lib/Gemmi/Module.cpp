@@ -1,10 +1,10 @@
 // The functions that libnb-gemmi.so exports.
+#include "lib/Files/ModuleCall.h"
 #include "lib/Gemmi/Dispersion.h"
 #include "lib/Gemmi/MergedReflections.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
 #include "lib/Gemmi/Shelx.h"
-#include "lib/Files/ModuleCall.h"
 
 using namespace nanobragg::io;
 

@@ -1,7 +1,7 @@
 #include "lib/HDF5/CheckedDataset.h"
 
-#include "lib/HDF5/Filters.h"
 #include "lib/Files/MemoryLimit.h"
+#include "lib/HDF5/Filters.h"
 
 #include <algorithm>
 #include <filesystem>

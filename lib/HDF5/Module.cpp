@@ -1,9 +1,9 @@
 // The functions that libnb-hdf5.so exports.
+#include "lib/Files/Isolated.h"
+#include "lib/Files/ModuleCall.h"
 #include "lib/HDF5/CheckedDataset.h"
 #include "lib/HDF5/Nexus.h"
 #include "lib/HDF5/NexusToGoOnWith.h"
-#include "lib/Files/Isolated.h"
-#include "lib/Files/ModuleCall.h"
 
 #include <cstring>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_HDF5_NEXUSTOGOONWITH_H
 #define NANOBRAGG_HDF5_NEXUSTOGOONWITH_H
 
-#include "lib/HDF5/Handle.h"
 #include "lib/Formats/NexusFile.h"
+#include "lib/HDF5/Handle.h"
 
 namespace nanobragg::io {
 

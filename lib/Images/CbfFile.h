@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_IMAGES_CBFFILE_H
 #define NANOBRAGG_IMAGES_CBFFILE_H
 
-#include "lib/Formats/DialsExperiment.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Formats/DialsExperiment.h"
 
 #include <cstdint>
 #include <span>

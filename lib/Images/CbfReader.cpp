@@ -1,6 +1,6 @@
+#include "lib/Files/FileError.h"
 #include "lib/Images/CbfFile.h"
 #include "lib/Images/CbfPacked.h"
-#include "lib/Files/FileError.h"
 
 #include <algorithm>
 #include <charconv>

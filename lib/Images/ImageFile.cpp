@@ -1,11 +1,11 @@
 #include "lib/Images/ImageFile.h"
 
 #include "lib/Experiment/CheckedSize.h"
-#include "lib/Images/CbfFile.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
-#include "lib/Images/FloatImage.h"
 #include "lib/Formats/NexusFile.h"
+#include "lib/Images/CbfFile.h"
+#include "lib/Images/FloatImage.h"
 #include "lib/Images/NpyFile.h"
 #include "lib/Images/SmvFile.h"
 

@@ -1,7 +1,7 @@
 #include "lib/Inputs/DialsPixels.h"
 
-#include "lib/Formats/DialsMask.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/DialsMask.h"
 
 #include <algorithm>
 

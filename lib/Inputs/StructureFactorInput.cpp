@@ -4,12 +4,12 @@
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/Units.h"
-#include "lib/Quantities/UsageError.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 #include "lib/Inputs/FactorsByEnergyInput.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <cmath>

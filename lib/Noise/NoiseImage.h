@@ -2,10 +2,10 @@
 #ifndef NANOBRAGG_NOISE_NOISEIMAGE_H
 #define NANOBRAGG_NOISE_NOISEIMAGE_H
 
-#include "lib/Noise/NoiseModel.h"
 #include "lib/Experiment/ProgramVariant.h"
 #include "lib/Experiment/Ran1.h"
 #include "lib/Images/ImageRegion.h"
+#include "lib/Noise/NoiseModel.h"
 
 #include <cstdint>
 #include <span>

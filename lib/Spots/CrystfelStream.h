@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_SPOTS_CRYSTFELSTREAM_H
 #define NANOBRAGG_SPOTS_CRYSTFELSTREAM_H
 
-#include "lib/Formats/DialsExperiment.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Formats/DialsExperiment.h"
 #include "lib/Spots/Spot.h"
 
 #include <string>

@@ -7,8 +7,8 @@
 #ifndef NANOBRAGG_KERNELRUNNER_H
 #define NANOBRAGG_KERNELRUNNER_H
 
-#include "lib/Program/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/BoundParameters.h"
 #include "nanobragg/KernelABI.h"
 #include "nanobragg/Run.h"
 

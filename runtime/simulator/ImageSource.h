@@ -9,10 +9,10 @@
 
 #include "nanobragg/Simulator.h"
 
-#include "lib/Program/Derivative.h"
 #include "lib/Experiment/Experiment.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Experiment/PixelList.h"
+#include "lib/Program/Derivative.h"
+#include "lib/Program/Parameters.h"
 
 #include <variant>
 

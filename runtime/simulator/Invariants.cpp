@@ -1,8 +1,8 @@
 #include "runtime/simulator/Invariants.h"
 
-#include "lib/Program/ParameterElements.h"
 #include "lib/Images/ImageRegion.h"
 #include "lib/Process/Environment.h"
+#include "lib/Program/ParameterElements.h"
 
 #include <algorithm>
 #include <cmath>

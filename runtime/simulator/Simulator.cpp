@@ -1,10 +1,10 @@
 #include "nanobragg/Simulator.h"
 
+#include "lib/Images/ImageRegion.h"
 #include "lib/Program/DeadGradients.h"
 #include "lib/Program/ParameterElements.h"
 #include "lib/Program/ParameterGroups.h"
 #include "lib/Program/PossibleValues.h"
-#include "lib/Images/ImageRegion.h"
 #include "runtime/simulator/State.h"
 
 #include <algorithm>

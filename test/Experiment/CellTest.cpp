@@ -1,7 +1,7 @@
 #include "lib/Experiment/CellGeometry.h"
 
-#include "lib/Quantities/Quantity.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Quantities/Quantity.h"
 #include "test/Experiment/Support.h"
 
 namespace nanobragg {

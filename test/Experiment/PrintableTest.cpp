@@ -1,7 +1,7 @@
 #include "lib/Quantities/Printable.h"
 
-#include "lib/Quantities/UsageError.h"
 #include "lib/Files/FileError.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Files of small molecules: core CIF and SHELX.
+#include "lib/Files/FileError.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
 #include "lib/Gemmi/Shelx.h"
-#include "lib/Files/FileError.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // Reflection files and models against what they say, and against a sum over atoms.
+#include "lib/Files/FileError.h"
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
-#include "lib/Files/FileError.h"
 
 #include <cmath>
 #include <complex>

@@ -1,8 +1,8 @@
 #include "test/engines/Engines.h"
 
 #include "lib/Compiler/Pipelines/Dialects.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Frontend/Frontend.h"
+#include "lib/Program/Parameters.h"
 
 using namespace mlir;
 using namespace mlir::nb;

@@ -3,8 +3,8 @@
 #define NB_TEST_ENGINES_ENGINES_H
 
 #include "lib/Compiler/Compare/CompareEngines.h"
-#include "lib/Program/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/BoundParameters.h"
 
 namespace mlir::nb {
 

@@ -1,8 +1,8 @@
 // Positions of anomalous scatterers as text.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Formats/AnomalousFiles.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/AnomalousFiles.h"
 
 #include <cmath>
 

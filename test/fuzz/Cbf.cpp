@@ -1,8 +1,8 @@
 // CBF images.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Images/CbfFile.h"
 #include "lib/Files/FileError.h"
+#include "lib/Images/CbfFile.h"
 
 using namespace nanobragg;
 

@@ -1,8 +1,8 @@
 // Which structure factors belong to which energy, as text.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Formats/AnomalousFiles.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/AnomalousFiles.h"
 
 #include <cmath>
 

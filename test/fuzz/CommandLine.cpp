@@ -2,9 +2,9 @@
 // left alone.
 #include "test/fuzz/FuzzTarget.h"
 
+#include "lib/Choose/Defaults.h"
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/NoEffect.h"
-#include "lib/Choose/Defaults.h"
 #include "lib/Quantities/QuantityRows.h"
 
 #include <cmath>

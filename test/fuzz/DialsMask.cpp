@@ -1,8 +1,8 @@
 // Mask files of DIALS, Python pickles.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Formats/DialsMask.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/DialsMask.h"
 
 using namespace nanobragg;
 

@@ -1,8 +1,8 @@
 // Tables of f' and f'' as text.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Formats/AnomalousFiles.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/AnomalousFiles.h"
 
 #include <algorithm>
 #include <cmath>

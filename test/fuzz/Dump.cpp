@@ -1,8 +1,8 @@
 // The C program's binary structure factors.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Formats/DumpFile.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/DumpFile.h"
 
 #include <cmath>
 

@@ -2,10 +2,10 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/Choose/Defaults.h"
-#include "lib/Quantities/QuantityRows.h"
-#include "lib/Formats/ExptFile.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/ExptFile.h"
 #include "lib/Inputs/DialsInput.h"
+#include "lib/Quantities/QuantityRows.h"
 
 #include <cmath>
 #include <stdexcept>

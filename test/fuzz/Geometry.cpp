@@ -1,8 +1,8 @@
 // Detector geometries of CrystFEL.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/Formats/CrystfelGeometry.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/CrystfelGeometry.h"
 
 #include <cmath>
 

@@ -2,10 +2,10 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/Choose/Defaults.h"
-#include "lib/Quantities/QuantityRows.h"
 #include "lib/Files/FileError.h"
 #include "lib/Images/SmvFile.h"
 #include "lib/Inputs/ImageHeader.h"
+#include "lib/Quantities/QuantityRows.h"
 
 #include <stdexcept>
 

@@ -1,8 +1,8 @@
 // NXmx files.
 #include "test/fuzz/FuzzTarget.h"
 
-#include "lib/HDF5/Nexus.h"
 #include "lib/Files/FileError.h"
+#include "lib/HDF5/Nexus.h"
 
 using namespace nanobragg;
 

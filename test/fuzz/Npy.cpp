@@ -2,8 +2,8 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/Files/FileError.h"
-#include "lib/Images/ImageFile.h"
 #include "lib/Formats/NexusFile.h"
+#include "lib/Images/ImageFile.h"
 #include "lib/Images/NpyFile.h"
 
 #include <stdexcept>

@@ -2,9 +2,9 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/Choose/Defaults.h"
-#include "lib/Quantities/QuantityRows.h"
 #include "lib/Files/FileError.h"
 #include "lib/Inputs/PanelFile.h"
+#include "lib/Quantities/QuantityRows.h"
 
 #include <cmath>
 #include <stdexcept>

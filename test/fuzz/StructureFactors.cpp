@@ -1,9 +1,9 @@
 // Reflections and models that gemmi reads.
 #include "test/fuzz/FuzzTarget.h"
 
+#include "lib/Files/FileError.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
-#include "lib/Files/FileError.h"
 
 #include <cmath>
 

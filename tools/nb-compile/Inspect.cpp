@@ -1,7 +1,7 @@
 #include "tools/nb-compile/Inspect.h"
 
-#include "lib/Program/ParameterShape.h"
 #include "lib/Files/FileContents.h"
+#include "lib/Program/ParameterShape.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelText.h"
 

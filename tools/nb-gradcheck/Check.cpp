@@ -1,7 +1,7 @@
 #include "tools/nb-gradcheck/Check.h"
 
-#include "lib/Program/DeadGradients.h"
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/DeadGradients.h"
 #include "lib/Program/ParameterGroups.h"
 #include "runtime/processor/Stopwatch.h"
 

@@ -1,8 +1,8 @@
 #include "tools/nb-lsp-server/Proxy.h"
 
-#include "lib/Quantities/Printable.h"
 #include "lib/Files/JsonText.h"
 #include "lib/Parallel/TaskQueue.h"
+#include "lib/Quantities/Printable.h"
 #include "lib/Transforms/OpenText.h"
 #include "tools/nb-lsp-server/Hover.h"
 

@@ -1,10 +1,10 @@
 #include "tools/nb-run/Arguments.h"
 
 #include "dialect/NB.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Files/FileError.h"
 #include "lib/Formats/HklFile.h"
 #include "lib/Images/NpyFile.h"
+#include "lib/Program/Parameters.h"
 
 #include <charconv>
 #include <cmath>

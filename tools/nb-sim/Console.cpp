@@ -133,7 +133,8 @@ public:
     std::fprintf(out, "  %ld divergence steps\n", count(report.divergenceSteps));
     std::fprintf(out, "  %ld sources\n", count(experiment.sourceCount()));
     std::fprintf(out, "  %ld mosaic domains over mosaic spread of %g degrees\n",
-                 count(experiment.mosaicDomains()), experiment.crystal.widestMosaicSpread() * degrees);
+                 count(experiment.mosaicDomains()),
+                 experiment.crystal.widestMosaicSpread() * degrees);
     std::fprintf(out, "  %ld phi steps from %g to %g degrees\n",
                  count(experiment.goniometer.phiSteps), report.phi0 * degrees,
                  (report.phi0 + report.osc) * degrees);

@@ -1,10 +1,10 @@
 #include "tools/nb-sim/Derivatives.h"
 
+#include "lib/Images/NpyFile.h"
 #include "lib/Program/DeadGradients.h"
 #include "lib/Program/ParameterGroups.h"
 #include "lib/Quantities/Printable.h"
 #include "lib/Quantities/UsageError.h"
-#include "lib/Images/NpyFile.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/GradientReport.h"
 #include "tools/nb-sim/LossFiles.h"

@@ -2,8 +2,8 @@
 
 #include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/Formats/ExptFile.h"
 #include "lib/Files/FileError.h"
+#include "lib/Formats/ExptFile.h"
 #include "lib/Inputs/DialsInput.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 #include "tools/nb-sim/LossFiles.h"
 
 #include "lib/CommandLine/Numbers.h"
-#include "lib/Quantities/UsageError.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
 #include "lib/Images/ImageFile.h"
 #include "lib/Images/NpyFile.h"
 #include "lib/Images/SmvFile.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 #include "tools/nb-sim/MakeList.h"
 
 #include "lib/CommandLine/OutputFormats.h"
+#include "lib/Files/OutputFile.h"
 #include "lib/Images/FloatImage.h"
 #include "lib/Images/ImageStatistics.h"
 #include "lib/Images/NpyFile.h"
-#include "lib/Files/OutputFile.h"
 #include "tools/nb-sim/NotFinite.h"
 
 #include <charconv>

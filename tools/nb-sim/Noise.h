@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_NOISE_H
 #define NANOBRAGG_NBSIM_NOISE_H
 
-#include "lib/CommandLine/CommandLine.h"
 #include "lib/Choose/Defaults.h"
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/Noise/NoiseImage.h"
 #include "tools/nb-sim/LightMap.h"
 

@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_REPORTHEADER_H
 #define NANOBRAGG_NBSIM_REPORTHEADER_H
 
-#include "lib/CommandLine/CommandLine.h"
 #include "lib/Choose/Defaults.h"
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/Images/SmvFile.h"
 
 namespace nanobragg {

@@ -2,8 +2,8 @@
 #ifndef NB_COMPILER_EXPERIMENTVALUES_H
 #define NB_COMPILER_EXPERIMENTVALUES_H
 
-#include "lib/Program/BoundParameters.h"
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/BoundParameters.h"
 
 #include <map>
 #include <memory>

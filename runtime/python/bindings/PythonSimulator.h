@@ -3,8 +3,8 @@
 #define NANOBRAGG_PYTHON_PYTHONSIMULATOR_H
 
 #include "lib/Experiment/Experiment.h"
-#include "lib/Program/Parameters.h"
 #include "lib/Parallel/ProcessMutex.h"
+#include "lib/Program/Parameters.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/python/bindings/Arrays.h"
 #include "runtime/python/bindings/Interrupt.h"
