@@ -555,7 +555,8 @@ class OfResponse(unittest.TestCase):
             subprocess.run([sys.executable, "-m", "nanobragg.simulate", "-cell", *map(str, CELL), "-default_F", "1", "-N", "5", "-misset", "17", "-41",
                             "66", "-lambda", "1", "-distance", str(DISTANCE), "-detpixels", "300", "-pixel", "0.172", f"--write-expt={path}",
                             "-roi", "0", "1", "0", "1"], cwd=folder, check=True, capture_output=True)
-            sim, _ = simulators(path, 0.25, 0.05, 0.3, *Response(("gauss", 172.0)).flags(0.172))
+            parts = nb.Expt(file=path), nb.Detector(**Response(("gauss", 172.0)).of_detector(0.172))
+            sim, _ = simulators(parts, np.radians(0.25), 0.0005, 0.3e-3)
         sim.structure_factors = factors()
         bright = sim.image()
         rows = []
