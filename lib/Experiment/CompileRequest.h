@@ -1,4 +1,4 @@
-// What the compiler is asked for.
+// A request to the compiler.
 //
 // The runtime fills it in and the compiler library reads it: both are built together, and the
 // library says so before anything is asked of it (nanobragg/CompilerABI.h). An option of the

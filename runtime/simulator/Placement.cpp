@@ -21,7 +21,7 @@ namespace {
 
 using Kind = DeviceChoice::Kind;
 
-/// What one thread renders, at 4 ns each, while a GPU's driver starts.
+/// Samples that one thread renders, at 4 ns each, while a GPU's driver starts.
 constexpr double samplesOfGpuStart = 5e7;
 
 bool isOn(const char *variable) {

@@ -1,4 +1,4 @@
-// What runs a simulator's programs.
+// The choice of what runs a simulator's programs.
 //
 // Decided here and nowhere else, for images and derivatives, for command lines, C++ and C:
 //
@@ -33,10 +33,10 @@ namespace nanobragg {
 /// The innermost evaluations of an image: rendered pixels x samples per pixel.
 double samplesOf(const Experiment &experiment);
 
-/// What runs a program, which is decided before the program is.
+/// The runner of a program, which is decided before the program is.
 enum class Runner { Processor, Gpu, Interpreter };
 
-/// What is made of an experiment and options.
+/// The outcome of an experiment and options.
 struct Decision {
   /// The program as the compiler is asked for it. The target is the processor at hand, or with
   /// gpu-on-cpu that with a GPU's program; a Placement sets that of a GPU.
@@ -74,7 +74,8 @@ public:
   /// The program for the interpreter, whatever the engine.
   Program interpret(KernelRequest request, const Instruments &look = {}) const;
 
-  /// What place() would ask for, to be shown and not run. With "auto" it is the processor's.
+  /// The request that place() would make, to be shown and not run. With "auto" it is the
+  /// processor's.
   KernelRequest shown(const Asked &asked) const;
 
   KernelProvider &provider() const { return kernels; }

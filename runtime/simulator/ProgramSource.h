@@ -38,7 +38,7 @@ public:
   struct Tolerance {
     double relative, ofMaximum;
   };
-  /// Those of docs/precision.md, and what rounding makes of sums in f64.
+  /// The bounds of docs/precision.md, and what rounding makes of sums in f64.
   Tolerance toleranceOf(const ComparisonOptions &options) const;
 
   Experiment experiment; ///< for the pixels in the list, if there is one
@@ -48,7 +48,7 @@ public:
   SimulatorTiming timing;
 
 private:
-  /// What the compiler is asked for. Derivatives are of f64 images.
+  /// The request to the compiler. Derivatives are of f64 images.
   KernelRequest request(ImageType pixels, const Derivative &derivative = {},
                         Runner runner = Runner::Processor) const;
   /// The program of the image or of a derivative, made when it is first asked for.

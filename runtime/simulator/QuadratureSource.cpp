@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t fewDraws = 64;
 constexpr std::int64_t mostDraws = 1 << 20;
 
-/// What is fainter than this part of the brightest pixel of all is no spot.
+/// Light that is fainter than this part of the brightest pixel of all is no spot.
 constexpr double faintest = 1e-2;
 
 Experiment withDraws(const Experiment &experiment, std::int64_t first, std::int64_t draws) {

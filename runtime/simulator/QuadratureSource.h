@@ -21,7 +21,7 @@ public:
   const ProgramSource &whole() const override { return all; }
   const ProgramSource &deciding() const override { return few; }
   BoundProgram &program(ImageType) override { return few.program(ImageType::F64); }
-  /// Those of the last image, or of one with few draws.
+  /// The samples of the last image, or of one with few draws.
   double samples() const override;
   void set(const Parameter &parameter, std::span<const double> values) override;
   void setStructureFactors(const std::shared_ptr<const HklGrid> &grid) override;

@@ -40,7 +40,7 @@ public:
 private:
   static constexpr std::array numbers = {"psf_fwhm", "pixel_size"};
 
-  /// What the map depends on: the width in pixels, and its derivatives by the numbers.
+  /// The number that the map depends on: the width in pixels, and its derivatives by the numbers.
   struct Width {
     double value;
     std::array<double, 2> slope;
@@ -70,14 +70,14 @@ private:
   std::vector<Direction> ofPhotons(std::span<const Direction> direction) const;
   /// `photons`: how they change; empty: not at all.
   Change changeAlong(std::span<const Direction> direction, std::span<const double> photons);
-  /// What the photons depend on among these.
+  /// The parameters that the photons depend on among these.
   Names namesBefore(const Names &parameters) const;
   /// The light, and those that the last program alone takes.
   Names namesBehind(const Names &parameters) const;
 
   ProgramSource all; ///< of all stages, for the interpreter
   std::optional<SpreadList> list;
-  /// Of the photons alone: no stages behind, a region or list with all light that reaches the
+  /// The photons alone: no stages behind, a region or list with all light that reaches the
   /// experiment's, and a mask of the pixels that exist.
   std::unique_ptr<ImageSource> before;
   ProgramSource behind;

@@ -41,7 +41,7 @@ HklGrid copyOf(const nb_hkl_grid &grid) {
           std::vector<double>(grid.data, grid.data + size)};
 }
 
-/// What the first leave as it is by default, the second decide.
+/// The second decide whatever the first leave as it is by default.
 SimulatorOptions merged(SimulatorOptions options, const SimulatorOptions &flags) {
   const SimulatorOptions byDefault;
   const auto take = [&](auto SimulatorOptions::*option) {

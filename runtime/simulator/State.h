@@ -1,4 +1,4 @@
-// What a simulator keeps.
+// The state of a simulator.
 #ifndef NANOBRAGG_SIMULATOR_STATE_H
 #define NANOBRAGG_SIMULATOR_STATE_H
 

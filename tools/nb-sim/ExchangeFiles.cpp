@@ -73,7 +73,7 @@ void ExchangeFiles::write(const RenderedImage &image) {
   }
 }
 
-/// What DIALS would be given.
+/// The image that DIALS would be given.
 std::string ExchangeFiles::imageName() const {
   const OutputOptions &o = setup.line.outputs;
   const std::string name = o.cbfFile     ? *o.cbfFile

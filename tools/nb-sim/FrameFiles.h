@@ -31,7 +31,7 @@ public:
 
   /// Their names without a frame's number.
   std::vector<std::string> given() const;
-  /// Those of a frame, counted from 1.
+  /// The names of a frame's files; frames count from 1.
   std::vector<std::string> names(std::int64_t frame, const Detector &detector) const;
   bool allThere(std::int64_t frame, const Detector &detector) const;
 
@@ -40,7 +40,7 @@ public:
   void write(std::int64_t frame, const RenderedImage &rendered, const CommandLine &line,
              CompleteExperiment &complete, const io::DialsExperiment &description) const;
 
-  /// What DIALS would be given, if possible; the name without a frame's number.
+  /// The image that DIALS would be given, if possible; the name without a frame's number.
   std::string imageName() const;
   /// Where a series notes what is finished.
   std::string journalName() const;

@@ -36,7 +36,7 @@ public:
   /// Makes the kernel of the images now.
   void prepare();
   RenderedFrame render(std::int64_t frame);
-  /// What DIALS is told of each lattice of a frame. `frames`: of the scan, if there is one.
+  /// Each lattice of a frame as DIALS is told of it. `frames`: of the scan, if there is one.
   std::vector<io::DialsExperiment> describe(std::int64_t frame, std::int64_t frames);
   /// The same of one that was rendered.
   io::DialsExperiment describe(const CompleteExperiment &lattice, const CommandLine &line,

@@ -156,7 +156,7 @@ private:
     return finished;
   }
 
-  /// Of other ranks, on the first.
+  /// The spots of other ranks, on the first.
   std::vector<std::string> gatherSpots() {
     if (!models.needsAllFrames())
       return {};

@@ -1,4 +1,4 @@
-// What the images of a series show: .expt, .refl, .stream.
+// The models and spots of a series: .expt, .refl, .stream.
 #ifndef NANOBRAGG_NBSIM_MODELSINK_H
 #define NANOBRAGG_NBSIM_MODELSINK_H
 
@@ -31,7 +31,7 @@ public:
 
   /// `first`: the first frame's lattices, of the scan of all frames if there is one.
   void write(const std::vector<io::DialsExperiment> &first, FrameRenderer &renderer);
-  /// Of the files with spots.
+  /// The names of the files with spots.
   std::vector<std::string> names() const { return spots.names(); }
 
 private:

@@ -15,12 +15,12 @@
 
 namespace nanobragg {
 
-/// What the files of an image are called; empty: they are not wanted.
+/// The names of the files of an image; empty: they are not wanted.
 struct ImageNames {
   std::string floats, pgm, png, map, dump;
   std::vector<std::string> ints, noise; ///< one for each panel: SMV has one geometry
 
-  /// Those of a run that makes one image. Throws io::FileError where one is a frame of a series
+  /// The names in a run that makes one image. Throws io::FileError where one is a frame of a series
   /// that another run writes.
   static ImageNames of(const OutputOptions &wanted, const Detector &detector);
 };

@@ -1,4 +1,4 @@
-// What the ranks that make a series tell each other.
+// Ranks that make a series, and their words to each other.
 #ifndef NANOBRAGG_NBSIM_SERIESTEAM_H
 #define NANOBRAGG_NBSIM_SERIESTEAM_H
 

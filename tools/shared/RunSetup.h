@@ -16,7 +16,7 @@ namespace nanobragg {
 struct RunSetup {
   explicit RunSetup(const CommandLine &commandLine);
 
-  /// Those of the command line, for one run with kernels from `kernels`.
+  /// The options of the command line, for one run with kernels from `kernels`.
   SimulatorOptions simulatorOptions(KernelProvider &kernels) const;
   std::vector<std::string> warnings() const;
   /// One line for each way in which this run differs from the C program's, and what else is worth
@@ -37,7 +37,8 @@ struct RunSetup {
 /// For OwnPasses::tell: a line on standard error.
 void tellPasses(const std::string &line);
 
-/// What --threads, or else OMP_NUM_THREADS as for the C program, asks for; 0: one per core.
+/// The number that --threads, or else OMP_NUM_THREADS as for the C program, asks for; 0: one per
+/// core.
 int requestedThreads(const ToolOptions &tool);
 
 } // namespace nanobragg

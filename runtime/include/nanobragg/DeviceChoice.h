@@ -1,4 +1,4 @@
-// What renders.
+// The device that renders.
 #ifndef NANOBRAGG_DEVICECHOICE_H
 #define NANOBRAGG_DEVICECHOICE_H
 
