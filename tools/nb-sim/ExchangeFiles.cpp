@@ -4,11 +4,9 @@
 #include "lib/Formats/ExptFile.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/FrameFiles.h"
-#include "tools/nb-sim/Noise.h"
+#include "tools/nb-sim/NexusSink.h"
 #include "tools/nb-sim/SeriesJournal.h"
 #include "tools/nb-sim/TrueFactors.h"
-
-#include <filesystem>
 
 namespace nanobragg {
 
@@ -18,21 +16,6 @@ void refuseUnfitCbf(const CommandLine &line, const io::DialsExperiment &descript
     io::cbfHeaderOf(description, why);
   if (!why.empty())
     throw UsageError("--cbf: " + why + ", for which miniCBF has no room; use --nexus=FILE");
-}
-
-io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &experiment) {
-  io::NexusOptions options;
-  options.floats = !line.outputs.noise;
-  options.bitshuffle = line.outputs.nexusBitshuffle && io::canBitshuffle();
-  if (line.outputs.nexusBitshuffle && !options.bitshuffle && !line.tool.quiet)
-    std::fprintf(stderr,
-                 "WARNING: --nexus-bitshuffle: HDF5 finds no plugin for bitshuffle (in wheels for "
-                 "pip it takes none to write), so that the frames are shuffled and deflated; "
-                 "install one (Debian: bitshuffle) or set HDF5_PLUGIN_PATH\n");
-  options.frameFast = std::size_t(experiment.detector.fastPixels);
-  options.frameSlow = std::size_t(experiment.detector.slowPixels);
-  options.mask = experiment.detector.mask;
-  return options;
 }
 
 ExchangeFiles::ExchangeFiles(const RunSetup &setup)
@@ -66,16 +49,9 @@ void ExchangeFiles::write(const RenderedImage &image) {
     cbf->write(bytes.data(), bytes.size());
   }
   if (o.nexusFile) {
-    io::NexusOptions options = nexusOptionsOf(line, setup.complete.experiment);
-    options.stills = !description.scan;
-    options.complete = true;
-    const auto nexus = io::openNexus(*o.nexusFile, description, options);
-    if (line.outputs.noise)
-      nexus->write(
-          0, std::as_bytes(std::span<const std::int32_t>(countsOf(image, line, setup.complete))));
-    else
-      nexus->write(0, std::as_bytes(image.pixels));
-    nexus->finish();
+    NexusSink nexus(setup, 1, !description.scan, nullptr, description);
+    nexus.write(0, image, line, setup.complete);
+    nexus.finish();
   }
   if (expt) {
     io::ExptImages images;
@@ -104,8 +80,7 @@ std::string ExchangeFiles::imageName() const {
                            : o.nexusFile ? *o.nexusFile
                            : o.noise     ? o.noiseFile
                                          : o.intFile;
-  std::error_code error;
-  return std::filesystem::absolute(name, error).lexically_normal().string();
+  return absoluteName(name);
 }
 
 void ExchangeFiles::publish() {
@@ -119,10 +94,8 @@ std::vector<std::string> ExchangeFiles::names() const {
   const OutputOptions &o = setup.line.outputs;
   std::vector<std::string> all;
   for (const auto &name : {o.cbfFile, o.nexusFile, o.exptFile, o.reflFile, o.streamFile, o.mtzFile})
-    if (name) {
-      std::error_code error;
-      all.push_back(std::filesystem::absolute(*name, error).lexically_normal().string());
-    }
+    if (name)
+      all.push_back(absoluteName(*name));
   return all;
 }
 

@@ -17,8 +17,6 @@ namespace nanobragg {
 /// Throws UsageError where --cbf is asked for and miniCBF has no room for the experiment.
 void refuseUnfitCbf(const CommandLine &line, const io::DialsExperiment &description);
 
-io::NexusOptions nexusOptionsOf(const CommandLine &line, const Experiment &experiment);
-
 class ExchangeFiles {
 public:
   /// Opens those that the command line names. Throws UsageError, io::FileError.

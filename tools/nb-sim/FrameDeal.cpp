@@ -19,13 +19,28 @@ void broadcast(std::vector<std::int64_t> &numbers, Ranks &ranks) {
   bytes.copy(reinterpret_cast<char *>(numbers.data()), bytes.size()); // there may be none
 }
 
+/// Asks whoever has the other end of the socket for a number.
+std::int64_t askDealer(int socket) {
+  std::string answer;
+  char letter = '?';
+  bool heard = ::write(socket, &letter, 1) == 1;
+  while (heard && (heard = ::read(socket, &letter, 1) == 1) && letter != '\n')
+    answer += letter;
+  std::int64_t number = 0;
+  const auto [stop, error] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
+  if (!heard || error != std::errc() || stop != answer.data() + answer.size() || number < 0)
+    throw std::runtime_error("--deal: no number came from descriptor " + std::to_string(socket) +
+                             "; is it an open socket?");
+  return number;
+}
+
 } // namespace
 
 FrameDeal::FrameDeal(std::int64_t frames, const std::function<bool(std::int64_t)> &isDone,
                      const std::function<double(std::int64_t)> &cost, const SeriesOptions &series,
-                     Ranks *ranks)
-    : dealer(series.shard ? series.deal : std::nullopt), ranks(ranks) {
+                     Ranks *ranks) {
   const std::optional<Shard> &shard = series.shard;
+  const std::optional<int> dealer = shard ? series.deal : std::nullopt;
   if (!ranks || ranks->rank() == 0)
     for (std::int64_t i = 0; i < frames; ++i) {
       if (shard && !dealer && i % shard->count != shard->index) {
@@ -39,16 +54,19 @@ FrameDeal::FrameDeal(std::int64_t frames, const std::function<bool(std::int64_t)
       if (dealer || !done)
         order.push_back(i);
     }
-  if (dealer)
+  if (dealer) {
     makeBlocks(cost, shard->count);
-  else if (!ranks)
-    end = order.size();
-  else {
+    nextBlock = [socket = *dealer] { return askDealer(socket); };
+  } else if (ranks) {
     if (ranks->rank() == 0)
       makeBlocks(cost, ranks->size());
     broadcast(order, *ranks);
     broadcast(ends, *ranks);
     finished = frames - std::int64_t(order.size());
+    nextBlock = [ranks] { return ranks->next(); };
+  } else {
+    ends = {std::int64_t(order.size())};
+    nextBlock = [given = std::int64_t(0)]() mutable { return given++; };
   }
 }
 
@@ -77,20 +95,6 @@ void FrameDeal::makeBlocks(const std::function<double(std::int64_t)> &cost, std:
             });
 }
 
-std::int64_t FrameDeal::askDealer() const {
-  std::string answer;
-  char letter = '?';
-  bool heard = ::write(*dealer, &letter, 1) == 1;
-  while (heard && (heard = ::read(*dealer, &letter, 1) == 1) && letter != '\n')
-    answer += letter;
-  std::int64_t number = 0;
-  const auto [stop, error] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
-  if (!heard || error != std::errc() || stop != answer.data() + answer.size() || number < 0)
-    throw std::runtime_error("--deal: no number came from descriptor " + std::to_string(*dealer) +
-                             "; is it an open socket?");
-  return number;
-}
-
 std::optional<std::int64_t> FrameDeal::next() {
   while (true) {
     while (place < end) {
@@ -98,9 +102,7 @@ std::optional<std::int64_t> FrameDeal::next() {
       if (there.empty() || !there[std::size_t(frame)])
         return frame;
     }
-    if (!dealer && !ranks)
-      return std::nullopt;
-    const std::size_t block = std::size_t(dealer ? askDealer() : ranks->next());
+    const std::size_t block = std::size_t(nextBlock());
     if (block >= ends.size())
       return std::nullopt;
     place = block == 0 ? 0 : std::size_t(ends[block - 1]);

@@ -12,7 +12,7 @@
 
 namespace nanobragg {
 
-/// A process alone makes all that are open, a shard those of its remainder.
+/// A process alone makes all that are open, a shard those of its remainder: one block.
 ///
 /// Ranks, and shards that whoever started them deals to (--deal), take blocks of neighbours
 /// whenever they are free: at first an eighth of what would be each one's share of the remaining
@@ -37,13 +37,11 @@ public:
 
 private:
   void makeBlocks(const std::function<double(std::int64_t)> &cost, std::int64_t workers);
-  std::int64_t askDealer() const;
 
-  std::vector<std::int64_t> order; ///< frames, in the order of making
-  std::vector<std::int64_t> ends;  ///< ends of blocks, places in `order`
-  std::vector<bool> there;         ///< frames of `order` that are finished; empty: none
-  std::optional<int> dealer;
-  Ranks *ranks;
+  std::vector<std::int64_t> order;         ///< frames, in the order of making
+  std::vector<std::int64_t> ends;          ///< ends of blocks, places in `order`
+  std::vector<bool> there;                 ///< frames of `order` that are finished; empty: none
+  std::function<std::int64_t()> nextBlock; ///< 0, 1, 2 and so on; each goes to one worker
   std::int64_t finished = 0, elsewhere = 0;
   std::size_t place = 0, end = 0; ///< the block at hand
 };

@@ -1,55 +1,30 @@
 #include "tools/nb-sim/FrameFiles.h"
 
 #include "lib/CommandLine/OutputFormats.h"
-#include "lib/Images/CbfFile.h"
 #include "lib/Files/FileError.h"
+#include "lib/Files/InterruptGuard.h"
+#include "lib/Files/OutputFile.h"
+#include "lib/Images/CbfFile.h"
 #include "lib/Images/FloatImage.h"
 #include "lib/Images/ImageScaling.h"
 #include "lib/Images/ImageStatistics.h"
-#include "lib/Files/InterruptGuard.h"
 #include "lib/Images/NpyFile.h"
-#include "lib/Files/OutputFile.h"
 #include "lib/Images/PgmFile.h"
 #include "tools/nb-sim/PngPicture.h"
 #include "tools/nb-sim/ReportHeader.h"
 
 #include <cmath>
 #include <filesystem>
-#include <list>
 
 namespace nanobragg {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-void writeFloats(io::OutputFile &out, std::span<const float> image, const Experiment &experiment,
-                 bool npy) {
-  const Detector &d = experiment.detector;
-  std::vector<std::size_t> shape = {std::size_t(d.slowPixels), std::size_t(d.fastPixels)};
-  if (!d.panels.empty())
-    shape.insert(shape.begin(), d.panels.size());
-  if (npy)
-    io::writeNpy(out, shape, image);
-  else
-    io::writeFloatImage(out, image);
+std::string absoluteName(const std::string &name) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(name, error);
+  return error ? name : absolute.lexically_normal().string();
 }
-
-/// A panel's own pixels out of an image of frames of equal size.
-template <typename T>
-std::vector<T> cutOutPanel(std::span<const T> image, const Detector &d, std::size_t panel) {
-  if (d.panels.empty())
-    return {image.begin(), image.end()};
-  const auto [fast, slow] = std::pair(d.panels[panel].fastPixels, d.panels[panel].slowPixels);
-  std::vector<T> pixels;
-  for (std::int64_t s = 0; s < slow; ++s) {
-    const auto row = image.begin() + (std::int64_t(panel) * d.slowPixels + s) * d.fastPixels;
-    pixels.insert(pixels.end(), row, row + fast);
-  }
-  return pixels;
-}
-
-} // namespace
 
 FrameFiles::FrameFiles(const CommandLine &line, std::int64_t frames)
     : floats(isGiven(line, "-floatfile")), ints(isGiven(line, "-intfile")),
@@ -57,6 +32,8 @@ FrameFiles::FrameFiles(const CommandLine &line, std::int64_t frames)
       noise(line.outputs.noise && isGiven(line, "-noisefile")), png(line.outputs.pngFile),
       cbf(line.outputs.cbfFile), map(line.outputs.mapFile), outputs(line.outputs),
       series(line.series.any()) {
+  if (!silent)
+    throw io::FileError("/dev/null", "cannot be opened");
   const bool none = !floats && !ints && !pgm && !noise && !png && !cbf && !outputs.nexusFile;
   if (none && line.outputs.noise)
     noise = true;
@@ -111,24 +88,36 @@ std::vector<std::string> FrameFiles::given() const {
   return all;
 }
 
-std::vector<std::string> FrameFiles::names(std::int64_t frame, const Detector &detector) const {
-  std::vector<std::string> all;
-  const auto add = [&](bool wanted, const std::string &name, bool perPanel) {
-    if (!wanted)
-      return;
-    if (!perPanel || detector.panels.empty())
-      all.push_back(numbered(name, frame));
-    else
-      for (std::size_t i = 0; i < detector.panels.size(); ++i)
-        all.push_back(numbered(nameOfPanel(name, std::int64_t(i)), frame));
+ImageNames FrameFiles::imageNames(std::int64_t frame, const Detector &detector) const {
+  ImageNames names;
+  const auto one = [&](bool wanted, const std::string &name) {
+    return wanted ? numbered(name, frame) : "";
   };
-  add(floats, outputs.floatFile, false);
-  add(ints, outputs.intFile, true);
-  add(pgm, outputs.pgmFile, false);
-  add(noise, outputs.noiseFile, true);
-  add(png, outputs.pngFile.value_or(""), false);
-  add(cbf, outputs.cbfFile.value_or(""), false);
-  add(map, outputs.mapFile.value_or(""), false);
+  const auto ofPanels = [&](bool wanted, const std::string &name) {
+    std::vector<std::string> all;
+    if (wanted && detector.panels.empty())
+      all.push_back(numbered(name, frame));
+    for (std::size_t i = 0; wanted && i < detector.panels.size(); ++i)
+      all.push_back(numbered(nameOfPanel(name, std::int64_t(i)), frame));
+    return all;
+  };
+  names.floats = one(floats, outputs.floatFile);
+  names.ints = ofPanels(ints, outputs.intFile);
+  names.pgm = one(pgm, outputs.pgmFile);
+  names.noise = ofPanels(noise, outputs.noiseFile);
+  names.png = one(png, outputs.pngFile.value_or(""));
+  names.map = one(map, outputs.mapFile.value_or(""));
+  return names;
+}
+
+std::vector<std::string> FrameFiles::names(std::int64_t frame, const Detector &detector) const {
+  const ImageNames names = imageNames(frame, detector);
+  std::vector<std::string> all = {names.floats};
+  all.insert(all.end(), names.ints.begin(), names.ints.end());
+  all.push_back(names.pgm);
+  all.insert(all.end(), names.noise.begin(), names.noise.end());
+  all.insert(all.end(), {names.png, cbf ? numbered(*outputs.cbfFile, frame) : "", names.map});
+  std::erase(all, "");
   return all;
 }
 
@@ -142,59 +131,23 @@ bool FrameFiles::allThere(std::int64_t frame, const Detector &detector) const {
 
 void FrameFiles::write(std::int64_t frame, const RenderedImage &rendered, const CommandLine &line,
                        CompleteExperiment &complete, const io::DialsExperiment &description) const {
-  const std::span<const float> image = rendered.pixels;
   const Experiment &e = complete.experiment;
-  const Detector &d = e.detector;
-  const io::ImageRegion region = io::ImageRegion::of(e);
-  const std::int64_t rows = d.slowPixels * e.panelCount();
-  std::list<io::OutputFile> files;
-  const auto open = [&](const std::string &name) -> io::OutputFile & {
-    return files.emplace_back(numbered(name, frame));
-  };
-  const auto writePanels = [&]<typename T>(const std::string &name, std::span<T> pixels,
-                                           std::optional<double> intScale = {}) {
-    for (std::int64_t i = 0; i < e.panelCount(); ++i) {
-      io::SmvHeader header = headerOf(complete, line, i, intScale);
-      header.wide = sizeof(T) == 4;
-      io::writeSmv(open(d.panels.empty() ? name : nameOfPanel(name, i)), header,
-                   cutOutPanel(std::span<const T>(pixels), d, std::size_t(i)));
-    }
-  };
-  if (floats)
-    writeFloats(open(outputs.floatFile), image, e, wantsNpy(line));
-  if (cbf) {
+  Outputs images(imageNames(frame, e.detector));
+  std::optional<io::OutputFile> cbfFile;
+  if (cbf) { // before the noise image, which draws the same deviates on
     std::string why;
     const io::CbfHeader header = io::cbfHeaderOf(description, why);
-    const std::string name = numbered(*outputs.cbfFile, frame);
     const auto bytes = io::cbfBytes(header, countsOf(rendered, line, complete));
-    files.emplace_back(name).write(bytes.data(), bytes.size());
+    cbfFile.emplace(numbered(*outputs.cbfFile, frame)).write(bytes.data(), bytes.size());
   }
-  if (ints || pgm) {
-    const io::ImageStatistics statistics = io::computeStatistics(image, region, d.mask);
-    const double scale = io::chooseIntScale(outputs.intScale, statistics.maximum);
-    if (ints) {
-      const auto scaled = io::scaleToInt(image, region, scale, line.options.adcOffset);
-      writePanels(outputs.intFile, std::span(scaled), scale);
-    }
-    const double pgmScale = io::choosePgmScale(outputs.pgmScale, statistics.rmsd, scale);
-    if (pgm)
-      io::writePgm(open(outputs.pgmFile), d.fastPixels, rows,
-                   io::scaleToPgm(image, region, pgmScale), pgmScale);
-  }
-  if (noise) {
-    const io::NoiseImage drawn = noiseImageOf(rendered, line, complete);
-    if (drawn.wide.empty())
-      writePanels(outputs.noiseFile, std::span(drawn.pixels));
-    else
-      writePanels(outputs.noiseFile, std::span(drawn.wide));
-  }
-  if (map)
-    rendered.map->write(open(*outputs.mapFile));
-  if (png)
-    writePicture(open(*outputs.pngFile), image, complete, outputs.pngRings);
+  io::ImageStatistics statistics;
+  if (ints || pgm)
+    statistics = io::computeStatistics(rendered.pixels, io::ImageRegion::of(e), e.detector.mask);
+  images.write(rendered, statistics, line, complete, silent.get(), 1);
   const io::UninterruptedSection together;
-  for (io::OutputFile &file : files)
-    file.commit();
+  if (cbfFile)
+    cbfFile->commit();
+  images.publish();
 }
 
 } // namespace nanobragg

@@ -6,11 +6,17 @@
 #include "lib/Choose/Defaults.h"
 #include "lib/Formats/DialsExperiment.h"
 #include "tools/nb-sim/Noise.h"
+#include "tools/nb-sim/Outputs.h"
 
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace nanobragg {
+
+/// Absolute, without "." and ".."; unchanged where that cannot be said.
+std::string absoluteName(const std::string &name);
 
 /// Which files a series writes, and what they are called.
 class FrameFiles {
@@ -41,6 +47,12 @@ public:
   std::string journalName() const;
 
 private:
+  ImageNames imageNames(std::int64_t frame, const Detector &detector) const;
+
+  struct Close {
+    void operator()(std::FILE *file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> silent{std::fopen("/dev/null", "w")}; ///< what is not printed
   bool floats, ints, pgm, noise, png, cbf, map;
   OutputOptions outputs;
   int digits = 4;

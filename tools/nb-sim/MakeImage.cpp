@@ -56,7 +56,7 @@ public:
         console(quiet ? quiet.get() : stdout) {}
 
   void run() {
-    Outputs outputs(setup.line, setup.complete.experiment.detector);
+    Outputs outputs(ImageNames::of(setup.line.outputs, setup.complete.experiment.detector));
     ExchangeFiles exchange(setup);
     std::optional<io::OutputFile> timingFile;
     if (setup.line.tool.timingFile)
@@ -81,7 +81,8 @@ public:
       warnOfBlackImage();
     noteScale(statistics);
     exchange.write(rendered());
-    outputs.write(rendered(), statistics, setup.line, setup.complete, console);
+    outputs.write(rendered(), statistics, setup.line, setup.complete, console,
+                  requestedThreads(setup.line.tool));
     outputs.publish();
     exchange.publish();
 

@@ -1,16 +1,16 @@
 #include "tools/nb-sim/Outputs.h"
 
 #include "lib/CommandLine/OutputFormats.h"
-#include "lib/Quantities/Printable.h"
+#include "lib/Files/InterruptGuard.h"
+#include "lib/Files/RowWriter.h"
 #include "lib/Formats/DumpFile.h"
 #include "lib/Images/ImageScaling.h"
-#include "lib/Files/InterruptGuard.h"
 #include "lib/Images/NpyFile.h"
 #include "lib/Images/PgmFile.h"
-#include "lib/Files/RowWriter.h"
+#include "lib/Quantities/Printable.h"
+#include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/PngPicture.h"
 #include "tools/nb-sim/ReportHeader.h"
-#include "tools/shared/RunSetup.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -64,43 +64,58 @@ MakeRows<T> copyRows(const std::vector<T> &pixels, std::int64_t fastPixels) {
 
 } // namespace
 
-Outputs::Outputs(const CommandLine &line, const Detector &detector) {
-  const OutputOptions &wanted = line.outputs;
-  floatFile = open(wanted.floatFile);
-  intFiles = openPanels(wanted.intFile, detector);
-  if (wanted.pgm)
-    pgmFile = open(wanted.pgmFile);
-  if (wanted.noise)
-    noiseFiles = openPanels(wanted.noiseFile, detector);
-  if (wanted.pngFile)
-    pngFile = open(*wanted.pngFile);
-  if (wanted.mapFile)
-    mapFile = open(*wanted.mapFile);
-  if (wanted.dumpFile)
-    dumpFile = open(*wanted.dumpFile);
-}
-
-io::OutputFile *Outputs::open(const std::string &path) {
-  io::OutputFile::refuseFrameOfOther(path);
-  return &files.emplace_back(path);
-}
-
-std::vector<io::OutputFile *> Outputs::openPanels(const std::string &path,
-                                                  const Detector &detector) {
+static std::vector<std::string> namesOfPanels(const std::string &path, const Detector &detector) {
   if (detector.panels.empty())
-    return {open(path)};
-  std::vector<io::OutputFile *> opened;
+    return {path};
   // A device such as /dev/null takes them all.
   std::error_code ignored;
   const bool device =
       std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < detector.panels.size(); ++i)
-    opened.push_back(open(device ? path : nameOfPanel(path, std::int64_t(i))));
-  return opened;
+    names.push_back(device ? path : nameOfPanel(path, std::int64_t(i)));
+  return names;
+}
+
+ImageNames ImageNames::of(const OutputOptions &wanted, const Detector &detector) {
+  ImageNames names;
+  names.floats = wanted.floatFile;
+  names.ints = namesOfPanels(wanted.intFile, detector);
+  if (wanted.pgm)
+    names.pgm = wanted.pgmFile;
+  if (wanted.noise)
+    names.noise = namesOfPanels(wanted.noiseFile, detector);
+  names.png = wanted.pngFile.value_or("");
+  names.map = wanted.mapFile.value_or("");
+  names.dump = wanted.dumpFile.value_or("");
+  std::vector<std::string> all = {names.floats, names.pgm, names.png, names.map, names.dump};
+  all.insert(all.end(), names.ints.begin(), names.ints.end());
+  all.insert(all.end(), names.noise.begin(), names.noise.end());
+  for (const std::string &name : all)
+    if (!name.empty())
+      io::OutputFile::refuseFrameOfOther(name);
+  return names;
+}
+
+Outputs::Outputs(const ImageNames &names) {
+  floatFile = open(names.floats);
+  for (const std::string &name : names.ints)
+    intFiles.push_back(open(name));
+  pgmFile = open(names.pgm);
+  for (const std::string &name : names.noise)
+    noiseFiles.push_back(open(name));
+  pngFile = open(names.png);
+  mapFile = open(names.map);
+  dumpFile = open(names.dump);
+}
+
+io::OutputFile *Outputs::open(const std::string &path) {
+  return path.empty() ? nullptr : &files.emplace_back(path);
 }
 
 void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &statistics,
-                    const CommandLine &line, CompleteExperiment &complete, std::FILE *console) {
+                    const CommandLine &line, CompleteExperiment &complete, std::FILE *console,
+                    int threads) {
   const std::span<const float> image = rendered.pixels;
   const OutputOptions &wanted = line.outputs;
   const Experiment &experiment = complete.experiment;
@@ -112,13 +127,15 @@ void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &st
     io::writeDump(*dumpFile, *experiment.crystal.grid);
 
   io::RowWriter writer;
-  std::fprintf(console, "writing %s as %zu 4-byte floats\n", printable(wanted.floatFile).c_str(),
-               image.size());
-  writer.add(*floatFile, wantsNpy(line) ? io::npyHeader(shapeOf(experiment)) : "", rows,
-             std::size_t(fastPixels) * sizeof(float),
-             [=](std::int64_t begin, std::int64_t, void *) {
-               return &image[std::size_t(begin * fastPixels)];
-             });
+  if (floatFile) {
+    std::fprintf(console, "writing %s as %zu 4-byte floats\n", printable(wanted.floatFile).c_str(),
+                 image.size());
+    writer.add(*floatFile, wantsNpy(line) ? io::npyHeader(shapeOf(experiment)) : "", rows,
+               std::size_t(fastPixels) * sizeof(float),
+               [=](std::int64_t begin, std::int64_t, void *) {
+                 return &image[std::size_t(begin * fastPixels)];
+               });
+  }
 
   const auto center = [&](std::int64_t pixel) {
     return io::lastSubpixelCenter(pixel, experiment.detector.pixelSize,
@@ -160,7 +177,7 @@ void Outputs::write(const RenderedImage &rendered, const io::ImageStatistics &st
     else
       addPanels(writer, noiseFiles, copyRows(noise.wide, fastPixels), complete, line, console);
   }
-  writer.run(requestedThreads(line.tool));
+  writer.run(threads);
   if (mapFile)
     rendered.map->write(*mapFile);
   if (pngFile) {
@@ -178,11 +195,8 @@ void Outputs::publish() {
 
 std::vector<std::string> Outputs::absolutePaths() const {
   std::vector<std::string> paths;
-  for (const io::OutputFile &file : files) {
-    std::error_code error;
-    const auto absolute = std::filesystem::absolute(file.path(), error);
-    paths.push_back(error ? file.path() : absolute.lexically_normal().string());
-  }
+  for (const io::OutputFile &file : files)
+    paths.push_back(absoluteName(file.path()));
   return paths;
 }
 

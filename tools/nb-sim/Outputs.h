@@ -15,17 +15,28 @@
 
 namespace nanobragg {
 
-/// Opens every file of the run at once, so that a missing directory is reported before anything is
+/// The names of the files of an image; empty: they are not wanted.
+struct ImageNames {
+  std::string floats, pgm, png, map, dump;
+  std::vector<std::string> ints, noise; ///< one for each panel: SMV has one geometry
+
+  /// The names in a run that makes one image. Throws io::FileError where one is a frame of a series
+  /// that another run writes.
+  static ImageNames of(const OutputOptions &wanted, const Detector &detector);
+};
+
+/// Opens all files of an image at once, so that a missing directory is reported before anything is
 /// computed; nothing appears under its name before publish().
 class Outputs {
 public:
   /// Throws io::FileError.
-  Outputs(const CommandLine &line, const Detector &detector);
+  explicit Outputs(const ImageNames &names);
 
   /// Writes all images and the structure factor dump, and prints what the C program prints about
   /// them. Draws the noise image from complete.random.
   void write(const RenderedImage &rendered, const io::ImageStatistics &statistics,
-             const CommandLine &line, CompleteExperiment &complete, std::FILE *console);
+             const CommandLine &line, CompleteExperiment &complete, std::FILE *console,
+             int threads);
 
   /// Renames all of them into place.
   void publish();
@@ -35,12 +46,10 @@ public:
 
 private:
   io::OutputFile *open(const std::string &path);
-  std::vector<io::OutputFile *> openPanels(const std::string &path, const Detector &detector);
 
   std::list<io::OutputFile> files; ///< a list: the pointers below stay valid
-  io::OutputFile *floatFile = nullptr, *pgmFile = nullptr, *pngFile = nullptr, *dumpFile = nullptr,
-                 *mapFile = nullptr;
-  std::vector<io::OutputFile *> intFiles, noiseFiles; ///< one for each panel: SMV has one geometry
+  io::OutputFile *floatFile, *pgmFile, *pngFile, *dumpFile, *mapFile; ///< null: not wanted
+  std::vector<io::OutputFile *> intFiles, noiseFiles;
 };
 
 } // namespace nanobragg
