@@ -2,8 +2,8 @@
 
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/WrappedText.h"
-#include "lib/Quantities/ClosestWord.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Quantities/ClosestWord.h"
 
 #include <cmath>
 

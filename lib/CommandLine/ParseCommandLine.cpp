@@ -1,8 +1,8 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
-#include "lib/Quantities/ClosestWord.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Quantities/ClosestWord.h"
 
 #include <algorithm>
 #include <cctype>

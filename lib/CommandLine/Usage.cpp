@@ -3,8 +3,8 @@
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/WrappedText.h"
 
-#include "lib/Quantities/ClosestWord.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Quantities/ClosestWord.h"
 
 #include <algorithm>
 #include <cctype>

@@ -6,9 +6,9 @@
 
 namespace nanobragg {
 
-/// Reads --expt: fills loaded.options where no flag has set them, the matrix, mask and gain map,
-/// and `loaded.dials`. Where a flag and the file both have a value, the flag's counts, and a remark
-/// Throws UsageError, io::FileError.
+/// Reads --expt: fills loaded.options where the caller has not, the matrix, mask and gain map, and
+/// `loaded.dials`. Where the caller and the file both have a value, the caller's counts, and a
+/// remark says so. Throws UsageError, io::FileError.
 void loadExpt(const ExperimentRequest &request, LoadedInputs &loaded);
 
 /// Reads --geom, the same way.

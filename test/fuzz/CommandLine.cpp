@@ -14,7 +14,7 @@ using namespace nanobragg;
 
 namespace {
 
-std::vector<std::string> wordsOf(fuzz::Bytes input) {
+std::vector<std::string> argumentsOf(fuzz::Bytes input) {
   std::vector<std::string> words;
   std::string word;
   for (char c : input) {
@@ -36,7 +36,7 @@ std::vector<std::string> wordsOf(fuzz::Bytes input) {
 
 NB_FUZZ_TARGET(command_line) {
   try {
-    const CommandLine line = parseCommandLine(wordsOf(input));
+    const CommandLine line = parseCommandLine(argumentsOf(input));
     Options options = line.options;
     if (!options.cell)
       options.cell = flagUnit::inSI<6>(flagUnit::cell, {50, 60, 70, 90, 90, 90});

@@ -3,6 +3,7 @@
 #define NANOBRAGG_NBCOMPILE_SPECIALIZE_H
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/FixedCount.h"
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 #include "tools/nb-sim/ExchangeFiles.h"
 
-#include "lib/Images/CbfFile.h"
 #include "lib/Formats/ExptFile.h"
+#include "lib/Images/CbfFile.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/NexusSink.h"

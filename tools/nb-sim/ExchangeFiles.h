@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_EXCHANGEFILES_H
 #define NANOBRAGG_NBSIM_EXCHANGEFILES_H
 
-#include "lib/Formats/NexusFile.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Formats/NexusFile.h"
 #include "tools/nb-sim/Noise.h"
 #include "tools/nb-sim/SpotLabels.h"
 #include "tools/shared/RunSetup.h"

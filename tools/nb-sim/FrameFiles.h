@@ -2,8 +2,8 @@
 #ifndef NANOBRAGG_NBSIM_FRAMEFILES_H
 #define NANOBRAGG_NBSIM_FRAMEFILES_H
 
-#include "lib/CommandLine/CommandLine.h"
 #include "lib/Choose/Defaults.h"
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/Formats/DialsExperiment.h"
 #include "tools/nb-sim/Noise.h"
 #include "tools/nb-sim/Outputs.h"
@@ -52,7 +52,8 @@ private:
   struct Close {
     void operator()(std::FILE *file) const { std::fclose(file); }
   };
-  std::unique_ptr<std::FILE, Close> silent{std::fopen("/dev/null", "w")}; ///< what is not printed
+  std::unique_ptr<std::FILE, Close> silent{
+      std::fopen("/dev/null", "w")}; ///< takes the text that is not printed
   bool floats, ints, pgm, noise, png, cbf, map;
   OutputOptions outputs;
   int digits = 4;

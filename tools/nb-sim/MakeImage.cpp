@@ -1,9 +1,9 @@
 #include "tools/nb-sim/MakeImage.h"
 
-#include "lib/Quantities/Printable.h"
-#include "lib/Images/ImageScaling.h"
 #include "lib/Files/MemoryLimit.h"
+#include "lib/Images/ImageScaling.h"
 #include "lib/Parallel/LargePages.h"
+#include "lib/Quantities/Printable.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/simulator/Placement.h"

@@ -1,7 +1,7 @@
 #include "tools/nb-sim/NexusSink.h"
 
-#include "lib/Quantities/Printable.h"
 #include "lib/Files/FileError.h"
+#include "lib/Quantities/Printable.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,10 +2,10 @@
 #ifndef NANOBRAGG_NBSIM_OUTPUTS_H
 #define NANOBRAGG_NBSIM_OUTPUTS_H
 
-#include "lib/CommandLine/CommandLine.h"
 #include "lib/Choose/Defaults.h"
-#include "lib/Images/ImageStatistics.h"
+#include "lib/CommandLine/CommandLine.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Images/ImageStatistics.h"
 #include "tools/nb-sim/Noise.h"
 
 #include <cstdio>
