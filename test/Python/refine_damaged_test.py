@@ -38,8 +38,8 @@ class Damaged(unittest.TestCase):
         cls.results = refine.shots(refine_test.FLAGS, cls.data.expt, cls.data.refl, system="tetragonal", out=cls.out)
 
     def quick(self, index, *given, **how):
-        """A shot's refinement without its fit: the flags and shoeboxes are looked at."""
-        sim = refine._shot.simulator_of(given[0])
+        """A shot's refinement without its fit: the experiment and shoeboxes are looked at."""
+        sim = given[0]()
         refine._shot.shoeboxes_of(sim, np.asarray(given[1], float), given[4], given[3], how["trusted"], how["margin"])
         result = self.results[index]
         few = {name: values[:len(given[2])] for name, values in result.spots.items()}

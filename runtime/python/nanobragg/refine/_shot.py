@@ -280,8 +280,9 @@ def refine_shot(index, flags, image, hkl, panel, boxes, *, further=(), system="t
     begin = time.perf_counter()
     result = Result(index)
     try:
-        _refine(result, flags() if callable(flags) else simulator_of(list(flags)), numpy.asarray(image, dtype=float), numpy.asarray(hkl), numpy.asarray(panel), boxes,
-                list(further), system, readout, observed, trusted, margin, rounds, restrain or {}, pictures, method)
+        sim = flags() if callable(flags) else simulator_of(list(flags))
+        _refine(result, sim, numpy.asarray(image, dtype=float), numpy.asarray(hkl), numpy.asarray(panel), boxes, list(further),
+                system, readout, observed, trusted, margin, rounds, restrain or {}, pictures, method)
     except Rejected as error:
         result.status, result.why = "rejected", str(error)
     result.seconds = time.perf_counter() - begin
