@@ -21,10 +21,12 @@ AxisAngle drawMosaicRotation(double spread, Ran1 &random, std::int64_t &seed) {
 Vec3 drawOrientation(Rule rule, Ran1 &random, std::int64_t &seed) {
   if (rule == Rule::C)
     return anglesXYZ(rotationMatrix(drawMosaicRotation(90.0, random, seed)));
-  // Shoemake's uniform unit quaternion.
-  double u = random.uniform(seed);
-  double v = 2 * pi * random.uniform(seed);
-  double w = 2 * pi * random.uniform(seed);
+  const double u = random.uniform(seed), v = random.uniform(seed), w = random.uniform(seed);
+  return uniformOrientation(u, v, w);
+}
+
+Vec3 uniformOrientation(double u, double vTurns, double wTurns) {
+  const double v = 2 * pi * vTurns, w = 2 * pi * wTurns;
   Vec3 q{std::sqrt(1 - u) * std::sin(v), std::sqrt(1 - u) * std::cos(v),
          std::sqrt(u) * std::sin(w)};
   double real = std::sqrt(u) * std::cos(w);

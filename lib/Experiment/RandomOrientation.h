@@ -21,6 +21,10 @@ AxisAngle drawMosaicRotation(double spread, Ran1 &random, std::int64_t &seed);
 /// all rotations. C: a mosaic rotation by up to 90 rad.
 Vec3 drawOrientation(Rule rule, Ran1 &random, std::int64_t &seed);
 
+/// The angles about lab X, then Y, then Z of Shoemake's quaternion: uniform over all rotations
+/// where the three numbers are uniform in [0, 1).
+Vec3 uniformOrientation(double u, double v, double w);
+
 /// The matrix of a rotation about an axis, row-major.
 Mat3 rotationMatrix(const AxisAngle &rotation);
 

@@ -107,10 +107,8 @@ std::vector<NameAndWeight> weightedModels(const std::string &word) {
   for (std::size_t at = 0; at <= word.size();) {
     const std::size_t end = std::min(word.find(',', at), word.size());
     const auto [name, label] = splitLabel(word.substr(at, end - at));
-    double weight = 1;
-    if (!label.empty() && (parseNumber(label.data(), label.data() + label.size(), weight) !=
-                               label.data() + label.size() ||
-                           !(weight > 0 && std::isfinite(weight))))
+    const double weight = label.empty() ? 1 : toNumber(label).value_or(0);
+    if (!(weight > 0))
       throw FileError(name, "has the weight " + io::inQuotes(label) +
                                 ", which is no number above 0; "
                                 "several models are written as a.pdb:0.7,b.pdb:0.3");

@@ -158,6 +158,16 @@ void takeScan(const io::DialsExperiment &e, const std::string &path,
                              " images; this is the first, --frames=scan makes them all");
 }
 
+/// Where nothing says otherwise, the beam goes along z, its field and the spindle along x.
+void completeFrame(Options &options) {
+  if (!options.beamVector)
+    options.beamVector = Vec3{0, 0, 1};
+  if (!options.polarVector)
+    options.polarVector = Vec3{1, 0, 0};
+  if (!options.spindleAxis)
+    options.spindleAxis = Vec3{1, 0, 0};
+}
+
 } // namespace
 
 double wavelengthOf(const Options &o, const Inputs &inputs) {
@@ -197,12 +207,7 @@ void placeOwnPanels(const ExperimentRequest &request, LoadedInputs &loaded) {
   if (!o.pixelSize)
     throw UsageError(
         "Detector.panels need the size of a pixel; give Detector.pixel_size with them");
-  if (!o.beamVector)
-    o.beamVector = Vec3{0, 0, 1};
-  if (!o.polarVector)
-    o.polarVector = Vec3{1, 0, 0};
-  if (!o.spindleAxis)
-    o.spindleAxis = Vec3{1, 0, 0};
+  completeFrame(o);
   LabDetector placed;
   try {
     placed = placeInLab(request.panels, unit(*o.beamVector), *o.pixelSize);
@@ -245,6 +250,7 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
                                       std::to_string(first.pixelSize[0]) +
                                       " mm; all pixels must be squares of one size here");
   std::vector<LabPanel> stand;
+  stand.reserve(panels.size());
   for (const io::DialsPanel &p : panels)
     stand.push_back({inMetres(p.origin), p.fast, p.slow, p.pixels[0], p.pixels[1], path});
   const LabDetector placed = [&] {
@@ -329,12 +335,7 @@ void loadCrystfelGeometry(const ExperimentRequest &request, LoadedInputs &loaded
     o.lambda = units::converted(geometry.wavelength, units::wavelengthFromAngstrom);
   io::DialsBeam beam; // in CrystFEL's frame: along z, the field along x
   beam.direction = {0, 0, -1};
-  if (!o.beamVector)
-    o.beamVector = Vec3{0, 0, 1};
-  if (!o.polarVector)
-    o.polarVector = Vec3{1, 0, 0};
-  if (!o.spindleAxis)
-    o.spindleAxis = Vec3{1, 0, 0};
+  completeFrame(o);
   placePanels(path, geometry.panels, beam, "", request, loaded);
   loaded.warnings.insert(loaded.warnings.end(), geometry.warnings.begin(), geometry.warnings.end());
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 namespace nanobragg {
+
 CommandLine parseExperiment(const std::vector<std::string> &flags, const CommandLine &said) {
   CommandLine line = parseCommandLine(flags, said);
   if (line.tool.help || line.tool.version || line.tool.listFlags)

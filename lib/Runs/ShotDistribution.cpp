@@ -106,11 +106,10 @@ private:
 };
 
 double Reader::number(std::string_view word) const {
-  double value = 0;
-  const char *end = word.data() + word.size();
-  if (word.empty() || io::parseNumber(word.data(), end, value) != end || !std::isfinite(value))
+  const std::optional<double> value = io::toNumber(word);
+  if (!value)
     refuse(io::inQuotes(word) + " is no number");
-  return value;
+  return *value;
 }
 
 std::int64_t Reader::whole(std::string_view word, std::int64_t most) const {
@@ -222,15 +221,8 @@ Plan Reader::read() {
 }
 
 void drawOrientationInto(std::vector<std::string> &words, ShotRandom &random) {
-  // Shoemake's uniform quaternion.
-  const double u = random.uniform(), v = 2 * std::numbers::pi * random.uniform(),
-               w = 2 * std::numbers::pi * random.uniform();
-  const double s = std::sqrt(1 - u), r = std::sqrt(u);
-  const Vec3 axis = {s * std::sin(v), s * std::cos(v), r * std::sin(w)};
-  const double sine = std::sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-  const double angle = 2 * std::atan2(sine, r * std::cos(w));
-  const Vec3 unit = sine > 0 ? Vec3{axis[0] / sine, axis[1] / sine, axis[2] / sine} : Vec3{1, 0, 0};
-  for (const double x : anglesXYZ(rotationMatrix({unit, angle})))
+  const double u = random.uniform(), v = random.uniform(), w = random.uniform();
+  for (const double x : uniformOrientation(u, v, w))
     words.push_back(textOf(units::degrees(x)));
 }
 
@@ -273,6 +265,7 @@ bool isDistribution(std::string_view text) {
 std::vector<Shot> drawShots(const std::string &path, const std::string &text) {
   const Plan plan = Reader(path, text).read();
   std::vector<Shot> shots;
+  shots.reserve(std::size_t(plan.shots));
   for (std::int64_t i = 0; i < plan.shots; ++i)
     shots.push_back(draw(plan, i));
   return shots;

@@ -28,7 +28,7 @@ public:
   void finish() { own->finish(); }
 
   /// Shows the finished frames of all parts as one file. Who finished which is asked again, until
-  /// nobody has finished more meanwhile; `usable` says whether a part has a file.
+  /// no part has finished more meanwhile; `usable` says whether a part has a file.
   using Finished = std::function<FinishedImages(const std::function<bool(int)> &usable)>;
   void join(const Finished &finished);
 

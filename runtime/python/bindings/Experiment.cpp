@@ -344,7 +344,7 @@ void bindExperiment(nb::module_ &module) {
       nb::arg("seed").none(), "A rotation matrix (row-major), uniform over all rotations.");
 
   module.def("quantities", quantities,
-             "Of each quantity that Python names: its class and field, the kind (number, whole or "
+             "For each quantity that Python names: its class and field, the kind (number, whole or "
              "choice), how many numbers or which words it takes, its SI unit and its meaning.");
 
   module.def(

@@ -61,8 +61,7 @@ NumpyArray<std::int64_t> rowsOf(const std::vector<PixelIndex> &pixels) {
 }
 
 CullSetting cullOf(nb::handle value) {
-  const Text text =
-      nb::isinstance<nb::str>(value) ? nb::cast<Text>(value) : nb::cast<Text>(nb::str(value));
+  const Text text = nb::cast<Text>(nb::str(value));
   if (const auto cull = CullSetting::fromString(text))
     return *cull;
   throw std::invalid_argument("cull=" + text + " is not off, exact or a tolerance such as 1e-9");
