@@ -324,13 +324,14 @@ void bindExperiment(nb::module_ &module) {
       [](const std::string &path) {
         const io::DialsExperiment e = io::readExpt(path, 0).front();
         std::vector<std::tuple<Vec3, Vec3, Vec3>> panels;
+        panels.reserve(e.panels.size());
         for (const io::DialsPanel &p : e.panels)
           panels.emplace_back(p.origin, p.fast, p.slow);
         return std::tuple(e.beam.wavelength, scaled(e.beam.direction, -1), panels);
       },
       nb::arg("path"),
-      "Of the first experiment of an .expt: the wavelength (A), the beam's direction, and for each "
-      "panel its origin (mm) and its fast and slow axes in the laboratory.");
+      "Reads the first experiment of an .expt: the wavelength (A), the beam's direction, and each "
+      "panel's origin (mm), fast and slow axes in the laboratory.");
   module.def(
       "misset_of", &anglesXYZ, nb::arg("rotation"),
       "The angles about lab X, then Y, then Z (rad) that make up a rotation matrix (row-major).");
