@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <new>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,6 +143,12 @@ std::string readBytes(const std::string &path) {
   } catch (const std::bad_alloc &) {
     throw FileError(path, "does not fit into memory; check that it is the right file");
   }
+}
+
+void requireRegular(const std::string &path) {
+  std::error_code none;
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none))
+    throw FileError(path, "is no regular file, and another file names it; copy it into one");
 }
 
 std::string readMaybeCompressed(const std::string &path) {

@@ -12,5 +12,9 @@ std::string readBytes(const std::string &path);
 /// As readBytes, inflating gzip (recognised by its first two bytes, not by the file's name).
 std::string readMaybeCompressed(const std::string &path);
 
+/// For a name that stands in another file, which may lead to a pipe that nobody writes. Throws
+/// FileError where it leads to something that is there and no regular file.
+void requireRegular(const std::string &path);
+
 } // namespace nanobragg::io
 #endif

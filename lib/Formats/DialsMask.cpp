@@ -124,6 +124,7 @@ private:
 } // namespace
 
 std::vector<DialsMaskPanel> readDialsMask(const std::string &path) {
+  requireRegular(path);
   const std::string bytes = readBytes(path);
   return PickleReader(path, bytes).read();
 }

@@ -102,6 +102,18 @@ NexusImage readNexus(const std::string &path, std::size_t frame) {
   return image;
 }
 
+NumberBlock readHdf5Numbers(const std::string &path, const std::string &name) {
+  NumberBlock block;
+  rethrown([&](std::string &error) { return hdf5Module().numbers(path, name, block, error); });
+  return block;
+}
+
+std::string readHdf5Tree(const std::string &path) {
+  std::string tree;
+  rethrown([&](std::string &error) { return hdf5Module().tree(path, tree, error); });
+  return tree;
+}
+
 std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path) {
   std::vector<std::array<double, 2>> spectrum;
   rethrown([&](std::string &error) { return hdf5Module().spectrum(path, spectrum, error); });

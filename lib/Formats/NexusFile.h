@@ -66,6 +66,20 @@ NexusImage readNexus(const std::string &path, std::size_t frame);
 /// Wavelength (A) and weight of each point; empty: the file has no spectrum.
 std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path);
 
+/// All numbers of a data set, by rows.
+struct NumberBlock {
+  std::vector<std::size_t> size;
+  std::vector<double> values;
+};
+/// The data set `name`. Throws FileError.
+NumberBlock readHdf5Numbers(const std::string &path, const std::string &name);
+
+/// Groups and small data sets of a file as JSON, links followed: an object of "attributes" and
+/// "members" for a group; of "attributes", "size" and, up to 64 numbers or a text, "value" for a
+/// data set; of "error" where something cannot be read. Without the members of NXdata, NXcollection
+/// and detectorSpecific. Throws FileError.
+std::string readHdf5Tree(const std::string &path);
+
 /// The functions of libnb-hdf5.so. False: the last argument says what is wrong.
 struct Hdf5Module {
   const char *version;
@@ -78,6 +92,8 @@ struct Hdf5Module {
   void (*close)(NexusWriter *);
   bool (*read)(const std::string &, std::size_t, NexusImage &, std::string &);
   bool (*spectrum)(const std::string &, std::vector<std::array<double, 2>> &, std::string &);
+  bool (*numbers)(const std::string &, const std::string &, NumberBlock &, std::string &);
+  bool (*tree)(const std::string &, std::string &, std::string &);
 };
 
 } // namespace nanobragg::io

@@ -130,6 +130,12 @@ StructureFactors readReflections(const NameAndLabel &file, const std::string &co
   return result;
 }
 
+std::vector<CifItem> cifItems(const std::string &path, const std::string &content) {
+  std::vector<CifItem> items;
+  rethrown([&](std::string &error) { return gemmiModule().cifItems(path, content, items, error); });
+  return items;
+}
+
 StructureFactors calculateStructureFactors(const std::string &path, const std::string &content,
                                            StructureFactorFormat format,
                                            const ModelOptions &options,

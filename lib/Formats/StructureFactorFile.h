@@ -135,6 +135,12 @@ struct Dispersion {
 /// of Kissel and Pratt (1990); from lithium to uranium, of others none. `energies`: eV.
 Dispersion dispersionOf(const std::string &element, const std::vector<double> &energies);
 
+/// An item of a CIF ("_axis.id", in lower case) and its values; one where it is in no loop,
+/// "." for those that are unknown.
+using CifItem = std::pair<std::string, std::vector<std::string>>;
+/// The items of all blocks of a CIF. Throws FileError, which names `path`.
+std::vector<CifItem> cifItems(const std::string &path, const std::string &content);
+
 /// The functions of libnb-gemmi.so: those above and those of MergedReflections.h, which open it.
 struct GemmiModule {
   const char *version; ///< the project's: both sides are built together
@@ -154,6 +160,7 @@ struct GemmiModule {
                   const std::optional<std::array<double, 6>> &, AtomsOfModel &, std::string &);
   bool (*dispersionOf)(const std::string &, const std::vector<double> &, Dispersion &,
                        std::string &);
+  bool (*cifItems)(const std::string &, const std::string &, std::vector<CifItem> &, std::string &);
 };
 
 } // namespace nanobragg::io

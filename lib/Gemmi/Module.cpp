@@ -1,5 +1,6 @@
 // The functions that libnb-gemmi.so exports.
 #include "lib/Files/ModuleCall.h"
+#include "lib/Gemmi/CifItems.h"
 #include "lib/Gemmi/Dispersion.h"
 #include "lib/Gemmi/MergedReflections.h"
 #include "lib/Gemmi/Model.h"
@@ -62,8 +63,13 @@ bool dispersion(const std::string &element, const std::vector<double> &energies,
   return caught(error, [&] { result = cromerLiberman(element, energies); });
 }
 
-constexpr GemmiModule module{NB_VERSION, read,       calculate, cell,      asymmetricUnit,
-                             mtz,        operations, atoms,     dispersion};
+bool items(const std::string &path, const std::string &content, std::vector<CifItem> &result,
+           std::string &error) {
+  return caught(error, [&] { result = itemsOfCif(path, content); });
+}
+
+constexpr GemmiModule module{NB_VERSION, read,       calculate, cell,       asymmetricUnit,
+                             mtz,        operations, atoms,     dispersion, items};
 
 } // namespace
 

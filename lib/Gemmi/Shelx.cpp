@@ -55,6 +55,7 @@ gemmi::GroupOps groupOf(int lattice, const std::vector<gemmi::Op> &listed) {
 Instructions readInstructions(const std::string &path) {
   Instructions found;
   found.path = path;
+  requireRegular(found.path);
   std::istringstream lines(readMaybeCompressed(found.path));
   int lattice = 1;
   std::vector<gemmi::Op> operations;

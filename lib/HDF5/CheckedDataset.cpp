@@ -65,8 +65,8 @@ Handle CheckedDataset::openFile(const std::string &path) {
                  "cannot be opened as HDF5; it is damaged or still being written");
 }
 
-std::optional<CheckedDataset> CheckedDataset::find(const std::string &first, hid_t firstFile,
-                                                   const std::string &name) {
+std::optional<LinkedObject> findLinked(const std::string &first, hid_t firstFile,
+                                       const std::string &name) {
   std::string path = first;
   Handle other; // a file that an external link leads to
   std::vector<std::string> names = namesOf(name), walked;
@@ -79,11 +79,7 @@ std::optional<CheckedDataset> CheckedDataset::find(const std::string &first, hid
     if (link.type == H5L_TYPE_HARD) {
       const Handle parent = std::move(at);
       at = Handle(H5Oopen(parent, names[i].c_str(), H5P_DEFAULT));
-      const H5I_type_t kind = at.valid() ? H5Iget_type(at) : H5I_BADID;
-      const bool last = i + 1 == names.size();
-      if (kind == H5I_DATASET && last)
-        return CheckedDataset(path, std::move(at));
-      if (kind != H5I_GROUP || last)
+      if (!at.valid() || (i + 1 < names.size() && H5Iget_type(at) != H5I_GROUP))
         return std::nullopt;
       walked.push_back(names[i++]);
       continue;
@@ -104,7 +100,7 @@ std::optional<CheckedDataset> CheckedDataset::find(const std::string &first, hid
         throw FileError(path, "has a link that cannot be read");
       target = object;
       path = fileBeside(path, file);
-      other = openFile(path);
+      other = CheckedDataset::openFile(path);
       walked.clear();
     } else if (target.starts_with('/')) {
       walked.clear();
@@ -118,7 +114,15 @@ std::optional<CheckedDataset> CheckedDataset::find(const std::string &first, hid
     i = 0;
     at = Handle(H5Gopen2(other.valid() ? hid_t(other) : firstFile, "/", H5P_DEFAULT));
   }
-  return std::nullopt;
+  return at.valid() ? std::optional(LinkedObject{path, std::move(at)}) : std::nullopt;
+}
+
+std::optional<CheckedDataset> CheckedDataset::find(const std::string &path, hid_t file,
+                                                   const std::string &name) {
+  std::optional<LinkedObject> found = findLinked(path, file, name);
+  if (!found || H5Iget_type(found->object) != H5I_DATASET)
+    return std::nullopt;
+  return CheckedDataset(std::move(found->path), std::move(found->object));
 }
 
 CheckedDataset::CheckedDataset(std::string file, Handle dataset)

@@ -10,6 +10,16 @@
 
 namespace nanobragg::io {
 
+/// A group or data set, and the path of the file that it is in.
+struct LinkedObject {
+  std::string path;
+  Handle object;
+};
+/// The object `name` of a file, along its links; none where there is none. Throws FileError where
+/// one leads astray.
+std::optional<LinkedObject> findLinked(const std::string &path, hid_t file,
+                                       const std::string &name);
+
 /// A data set of numbers. HDF5 believes what a file says: it opens what links, virtual data sets
 /// and external storage name, a pipe among them, and copies from a chunk as many bytes as it should
 /// have. Here each is looked at before HDF5 follows it. Links and virtual data sets lead to regular
@@ -21,8 +31,7 @@ public:
   static double mostBytes(double fileBytes);
   /// Opens a file to read. Throws FileError.
   static Handle openFile(const std::string &path);
-  /// The data set `name` of a file, along its links; none where there is none. Throws FileError
-  /// where one leads astray.
+  /// As findLinked().
   static std::optional<CheckedDataset> find(const std::string &path, hid_t file,
                                             const std::string &name);
 

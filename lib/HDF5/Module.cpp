@@ -126,8 +126,35 @@ bool spectrum(const std::string &path, std::vector<std::array<double, 2>> &point
          });
 }
 
-constexpr Hdf5Module module{NB_VERSION, bitshuffle, open, write,   isDone,
-                            finish,     close,      read, spectrum};
+bool numbers(const std::string &path, const std::string &name, NumberBlock &block,
+             std::string &error) {
+  std::string bytes;
+  return isolated(path, bytes, error,
+                  [&](std::string &made) {
+                    const NumberBlock found = readNumbers(path, name);
+                    const std::size_t rank = found.size.size();
+                    put(made, &rank, 1);
+                    put(made, found.size.data(), rank);
+                    put(made, found.values.data(), found.values.size());
+                  }) &&
+         caught(error, [&] {
+           std::size_t rank = 0;
+           std::memcpy(&rank, bytes.data(), sizeof rank);
+           const std::size_t begin = (1 + rank) * sizeof rank;
+           block.size.resize(rank);
+           bytes.copy(reinterpret_cast<char *>(block.size.data()), begin - sizeof rank,
+                      sizeof rank);
+           block.values.resize((bytes.size() - begin) / sizeof(double));
+           bytes.copy(reinterpret_cast<char *>(block.values.data()), bytes.size() - begin, begin);
+         });
+}
+
+bool tree(const std::string &path, std::string &text, std::string &error) {
+  return isolated(path, text, error, [&](std::string &made) { made = readTree(path); });
+}
+
+constexpr Hdf5Module module{NB_VERSION, bitshuffle, open,     write,   isDone, finish,
+                            close,      read,       spectrum, numbers, tree};
 
 } // namespace
 

@@ -14,6 +14,8 @@ std::unique_ptr<NexusWriter> makeNexusWriter(const std::string &path,
                                              const NexusOptions &options);
 NexusImage readNexusImage(const std::string &path, std::size_t frame);
 std::vector<std::array<double, 2>> readSpectrum(const std::string &path);
+NumberBlock readNumbers(const std::string &path, const std::string &name);
+std::string readTree(const std::string &path);
 
 } // namespace nanobragg::io
 #endif

@@ -56,6 +56,15 @@ NexusImage readNexusImage(const std::string &path, std::size_t frame) {
   return image;
 }
 
+NumberBlock readNumbers(const std::string &path, const std::string &name) {
+  const Handle file = CheckedDataset::openFile(path);
+  const std::optional<CheckedDataset> found = CheckedDataset::find(path, file, name);
+  if (!found)
+    throw FileError(path, "has no data set " + name);
+  return {{found->size().begin(), found->size().end()},
+          found->read(std::vector<hsize_t>(found->size().size()), found->size())};
+}
+
 std::vector<std::array<double, 2>> readSpectrum(const std::string &path) {
   const Handle file = CheckedDataset::openFile(path);
   std::vector<std::array<double, 2>> spectrum;

@@ -79,8 +79,12 @@ std::vector<std::int32_t> uncompressed(const std::string &path, std::string_view
   return pixels;
 }
 
-/// The images of a binary section, which begins with its header.
-CbfFile parseSection(const std::string &path, std::string_view section, std::size_t data) {
+/// Images of this size may be of any file; larger ones take no more than so many times its bytes.
+constexpr double ordinaryBytes = 512e6, mostRatio = 100;
+
+/// The images of a binary section, which begins with its header. `room`: for how many pixels.
+CbfFile parseSection(const std::string &path, std::string_view section, std::size_t data,
+                     std::size_t room) {
   const std::string_view header = section.substr(0, data);
   const auto says = [&](std::string_view text) { return header.find(text) != header.npos; };
   const auto size = numberAfter(header, "X-Binary-Size:");
@@ -94,6 +98,11 @@ CbfFile parseSection(const std::string &path, std::string_view section, std::siz
   if (images > mostPixels / (*fast * *slow))
     throw FileError(path, "says that it has " + std::to_string(images) +
                               " images in a binary section (X-Binary-Size-Third-Dimension)");
+  const auto count = std::size_t(*fast * *slow * images);
+  if (count > room)
+    throw FileError(path, "says that it has " + std::to_string(count) +
+                              " pixels in a binary section, more than a file of its size holds; "
+                              "its header is damaged");
   std::string_view rest = section.substr(data + start.size());
   if (size && *size >= 0 && std::size_t(*size) < rest.size())
     rest = rest.substr(0, std::size_t(*size));
@@ -111,7 +120,6 @@ CbfFile parseSection(const std::string &path, std::string_view section, std::siz
     how.apart = says("uncorrelated_sections");
     return {*fast, *slow, images, decompressPacked(path, rest, how)};
   }
-  const auto count = std::size_t(*fast * *slow * images);
   const bool plain = says("x-CBF_NONE") || !says("conversions");
   if (!plain && !says("x-CBF_BYTE_OFFSET"))
     throw FileError(path, "is compressed neither by byte offsets nor packed, and no other CBF is "
@@ -127,15 +135,20 @@ CbfFile parseSection(const std::string &path, std::string_view section, std::siz
 
 CbfFile parseCbf(const std::string &path, std::string_view bytes) {
   CbfFile all;
-  for (std::size_t at = bytes.find(boundary); at != bytes.npos; at = bytes.find(boundary, at + 1)) {
+  const auto most = std::size_t(std::max(ordinaryBytes, mostRatio * double(bytes.size())) / 4);
+  for (std::size_t at = bytes.find(boundary), next; at != bytes.npos; at = next) {
+    next = bytes.find(boundary, at + 1);
     if (bytes.substr(at + boundary.size(), 2) == "--") // where one ends
       continue;
     const std::size_t data = bytes.find(start, at);
-    if (data == bytes.npos && !all.pixels.empty())
-      throw FileError(path, "ends in the header of a binary section; it is cut short");
-    if (data == bytes.npos)
+    if (data == bytes.npos && all.pixels.empty())
       break;
-    CbfFile one = parseSection(path, bytes.substr(at), data - at);
+    if (data >= next)
+      throw FileError(path, "ends in the header of a binary section; it is cut short");
+    CbfFile one = parseSection(path, bytes.substr(at), data - at, most - all.pixels.size());
+    const auto size = numberAfter(bytes.substr(at, data - at), "X-Binary-Size:");
+    next = bytes.find(boundary, data + start.size() +
+                                    std::size_t(std::max<std::int64_t>(size.value_or(0), 0)));
     if (all.pixels.empty()) {
       all = std::move(one);
       continue;

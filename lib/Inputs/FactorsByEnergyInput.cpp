@@ -1,5 +1,6 @@
 #include "lib/Inputs/FactorsByEnergyInput.h"
 
+#include "lib/Files/FileContents.h"
 #include "lib/Formats/AnomalousFiles.h"
 #include "lib/Formats/GridSize.h"
 
@@ -46,6 +47,7 @@ void loadChannels(const std::string &path, const std::function<void(const std::s
   std::size_t reflections = 0;
   for (const io::ChannelFile &channel : io::readChannels(path)) {
     byEnergy->energies.push_back(channel.energy);
+    io::requireRegular(io::splitLabel(channel.hkl).name);
     load(channel.hkl);
     reflections += loaded.reflections;
     grids.push_back(std::exchange(loaded.inputs.grid, nullptr));

@@ -148,6 +148,19 @@ TEST(CbfFile, ReadsSectionsOneAfterTheOther) {
   expectFileError([&] { parseCbf("x.cbf", one + large); }, "different sizes");
 }
 
+/// A megabyte became gigabytes.
+TEST(CbfFile, SectionsDoNotShareTheirPixels) {
+  const std::string one = asText(cbfBytes(header(2, 2), std::vector<std::int32_t>{1, 2, 3, 4}));
+  const std::size_t section = one.find("--CIF-BINARY"), data = one.find("\x0c\x1a\x04\xd5");
+  const std::string sectionHeader = one.substr(section, data - section);
+  expectFileError(
+      [&] { parseCbf("x.cbf", one.substr(0, section) + sectionHeader + one.substr(section)); },
+      "cut short");
+  std::string large = one;
+  large.replace(large.find("Fastest-Dimension: 2"), 20, "Fastest-Dimension: 999999999");
+  expectFileError([&] { parseCbf("x.cbf", large); }, "its header is damaged");
+}
+
 TEST(CbfFile, ReadsPixelsThatAreNotCompressed) {
   std::string file = asText(cbfBytes(header(2, 1), std::vector<std::int32_t>{0, 0}));
   file.erase(file.find("conversions="), 32);

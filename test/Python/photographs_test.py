@@ -3,12 +3,14 @@
 import bz2
 import contextlib
 import csv
+import gzip
 import importlib.util
 import io
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -280,6 +282,76 @@ SLOW translation FAST 1 0 0 0 0 0
         np.testing.assert_array_equal(parts, np.where(image < -2.5, np.nan, image).reshape(2, 4, 6))
         at = np.array([(1.5, 2.5), (3.25, detector.panels.begin[1, 0] + 0.5)])
         np.testing.assert_allclose(detector.meet(detector.scattering_vectors(at) + (0, 0, -1 / 1.2)), at, atol=1e-6)
+
+    def test_nexus_that_leads_astray_is_refused(self):
+        """What a file names is followed only where it is safe, and no pipe or circle ends or delays this process."""
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("there is no h5py")
+        image, folder = np.arange(12, dtype="i4").reshape(3, 4), self.folder.name
+        pipe, inside = os.path.join(folder, "pipe.h5"), os.path.join(folder, "inside")
+        os.mkfifo(pipe)
+        os.mkdir(inside)
+        with open(os.path.join(folder, "secret"), "wb") as file:
+            file.write(bytes(48))
+
+        def tried(name, change):
+            path = os.path.join(inside, name + ".nxs")
+            with h5py.File(path, "w") as file:
+                _, detector = begun_nexus(file, image)
+                detector["x_pixel_size"] = detector["y_pixel_size"] = 1e-4
+                detector["detector_distance"], detector["beam_center_x"], detector["beam_center_y"] = 0.2, 2, 1
+                change(file, detector)
+            return read_photograph(path)
+
+        def itself(file, detector):
+            layout = h5py.VirtualLayout((3, 4), "i4")
+            layout[:] = h5py.VirtualSource(".", "/entry/instrument/detector/pixel_mask", (3, 4))
+            detector.create_virtual_dataset("pixel_mask", layout)
+
+        def link(target, name="pixel_mask"):
+            return lambda file, detector: detector.__setitem__(name, target)
+
+        np.testing.assert_array_equal(tried("plain", lambda *_: None).photons, image)
+        np.testing.assert_array_equal(tried("circle", link(h5py.SoftLink("/entry"), "again")).photons, image)
+        external = [(os.path.join(folder, "secret"), 0, 48)]
+        for name, change, says in (
+                ("itself", itself, "virtual data set over virtual"),
+                ("storage", lambda file, detector: detector.create_dataset("pixel_mask", (3, 4), "i4", external=external), "external storage"),
+                ("outside", link(h5py.ExternalLink("../pipe.h5", "/mask")), "not in its folder"),
+                ("loop", link(h5py.SoftLink("/entry/instrument/detector/pixel_mask")), "circle"),
+                ("text", link(b"near", "count_time"), "a number is needed")):
+            with self.subTest(name):
+                with self.assertRaisesRegex(nb.FileError, says):
+                    tried(name, change)
+        with self.assertRaisesRegex(nb.FileError, "no regular file"):
+            read_photograph(pipe)
+
+    def test_headers_are_read_in_time_that_grows_with_them(self):
+        cbf, cif = "###CBF: VERSION 1.5\ndata_x\n", "_axis.vector[1] 1\n_array_structure_list_axis.axis_id 1\n"
+        for header in (cbf + "# Detector: " * 100000, cbf + cif + "\n;x" * 100000 + "\n", cbf + cif + "'a " * 100000, cbf + cif + "'a" * 100000):
+            path = os.path.join(self.folder.name, "slow.cbf")
+            with open(path, "w") as file:
+                file.write(header + "\n--CIF-BINARY-FORMAT-SECTION--\n")
+            begin = time.process_time()
+            with self.assertRaises(nb.FileError):
+                read_photograph(path)
+            self.assertLess(time.process_time() - begin, 5)
+
+    def test_a_list_that_names_a_pipe_is_refused(self):
+        os.mkfifo(os.path.join(self.folder.name, "pipe.cbf"))
+        with self.assertRaisesRegex(nb.FileError, "no regular file"):
+            _files.read_named_image(os.path.join(self.folder.name, "pipe.cbf"))
+
+    def test_packed_images_unpack_to_no_more_than_an_image(self):
+        for name, pack in (("bomb.cbf.bz2", bz2.compress), ("bomb.cbf.gz", gzip.compress)):
+            path = os.path.join(self.folder.name, name)
+            with open(path, "wb") as file:
+                one = pack(bytes(1 << 20))
+                file.write(one * 600)
+            with self.assertRaisesRegex(nb.FileError, "unpacks to more than 512 MiB"):
+                read_photograph(path)
 
     def test_what_cannot_be_read_is_refused_in_one_sentence(self):
         def says(path):

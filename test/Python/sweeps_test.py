@@ -177,6 +177,12 @@ class OfSigmas(unittest.TestCase):
 
 
 class OfScans(unittest.TestCase):
+    def test_a_scan_of_more_images_than_there_are_is_refused(self):
+        listed = {"experiment": [{"scan": 0, "imageset": 0, "goniometer": 0, "detector": 0}], "imageset": [{"template": "a_####.cbf"}],
+                  "scan": [{"image_range": [1, 1000000000], "oscillation": [0, 0.1]}], "detector": [{"panels": [{}]}], "goniometer": [{}]}
+        with self.assertRaisesRegex(nanobragg.FileError, "image_range"):
+            Scan(listed, 0, "/data/x.expt")
+
     def test_goniometers_of_several_axes(self):
         """The laboratory's crystal and axis come back to what the list says of a phi scan under a turned omega."""
         axes, angles = [[0.6, -0.8, 0.0], [1.0, 0.0, 0.0]], [20.0, 35.0]

@@ -2,6 +2,7 @@
 """limits_test.py NB_SIM COMPILER SLOW_COMPILER: what a system refuses (threads, file sizes, stack), what
 no experiment has, and signals at any moment end in a clear sentence and leave earlier outputs alone."""
 
+import json
 import os
 import resource
 import signal
@@ -144,6 +145,22 @@ class Limits(NbSimTest):
                 print(f"{words} {which.name}: {seconds:.3f} s", flush=True)
                 self.assertLess(seconds, 1, words)  # 0.2 s, on a machine that has nothing else to do
                 self.assertEqual(self.snapshot(), before)
+
+    def test_pipes_that_files_name_are_not_waited_for(self):
+        os.mkfifo(os.path.join(self.folder, "never.ins"))
+        os.mkfifo(os.path.join(self.folder, "never"))
+        self.add("never.hkl", "   1   2   3  135.60    1.00\n   0   0   0    0.00    0.00\n")
+        self.add("channels.csv", "9000 never\n9100 never\n")
+        done = self.run_limited([*CRYSTAL, "--write-expt=masked.expt", "-nonoise", "-nopgm"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.folder, "masked.expt")) as file:
+            experiment = json.load(file)
+        experiment["imageset"] = [{"__id__": "ImageSet", "images": ["x.cbf"], "mask": "never"}]
+        experiment["experiment"][0]["imageset"] = 0
+        self.add("masked.expt", json.dumps(experiment))
+        for words in (["-hkl", "never.hkl", *CRYSTAL], ["--hkl-channels=channels.csv", *CRYSTAL], ["--expt=masked.expt", *CRYSTAL]):
+            done = self.run_limited(words)
+            self.assertEqual((done.returncode, done.stderr.count("is no regular file")), (1, 1), done.stderr)
 
     def test_list_that_asks_for_gigabytes(self):
         self.add("two.hkl", "0 0 0 10\n900 900 900 10\n")

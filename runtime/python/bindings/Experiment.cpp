@@ -6,6 +6,7 @@
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Formats/ExptFile.h"
+#include "lib/Formats/NexusFile.h"
 #include "lib/Images/ImageFile.h"
 #include "lib/Parallel/MostThreads.h"
 #include "lib/Quantities/CallersWords.h"
@@ -392,6 +393,26 @@ void bindExperiment(nb::module_ &module) {
         return arrayOf(std::move(image));
       },
       nb::arg("name"), nb::arg("bytes"), "The numbers in an image file that was read.");
+
+  module.def(
+      "hdf5_tree",
+      [](const std::string &path) {
+        nb::gil_scoped_release released;
+        return io::readHdf5Tree(path);
+      },
+      nb::arg("path"), "The groups and small data sets of an HDF5 file, as JSON.");
+
+  module.def(
+      "hdf5_numbers",
+      [](const std::string &path, const std::string &name) {
+        io::NumberBlock block;
+        {
+          nb::gil_scoped_release released;
+          block = io::readHdf5Numbers(path, name);
+        }
+        return takeVector(std::move(block.values), block.size);
+      },
+      nb::arg("path"), nb::arg("name"), "All numbers of a data set of an HDF5 file.");
 
   module.def(
       "closest_word",

@@ -49,6 +49,9 @@ void bindReflections(nb::module_ &module) {
       "unit, and 1 where the equivalent's Friedel mate is meant, where it is centric, where it is "
       "absent.");
 
+  module.def("cif_items", &io::cifItems, nb::arg("path"), nb::arg("content"),
+             "The items of a CIF, each a name in lower case and a list of texts.");
+
   module.def(
       "structure_factors",
       [](const std::string &path, double dmin, double wavelength, double kSol, double bSol) {

@@ -7,6 +7,7 @@ import itertools
 import operator
 import os
 import warnings
+import zlib
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -578,16 +579,26 @@ def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
     return _core.parse_image(name, unpacked(name)) if name.endswith((".gz", ".bz2")) else _core.read_image(name)
 
 
+_ORDINARY, _RATIO = 512 << 20, 100  # bytes that any image may have, and beyond them how many times those of its packed file
+
+
 def unpacked(name: str) -> bytes:
-    """The bytes of a file; those that gzip or bzip2 made of them, by the file's name, are unpacked."""
+    """The bytes of a regular file; those that gzip or bzip2 made of them, by the file's name, are unpacked. FileError, also where
+    they are many more than images have."""
     opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise FileError(f"{name}: is no regular file; give the name of an image file")
     try:
+        most = max(_ORDINARY, _RATIO * os.path.getsize(name))
         with opened(name, "rb") as packed:
-            return packed.read()
-    except FileNotFoundError as error:
-        raise FileError(f"{name}: {error.strerror}") from None
-    except (OSError, EOFError) as error:
-        raise FileError(f"{name}: cannot be read ({error}); copy or compress the file again") from None
+            content: bytes = packed.read(most + 1)
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        if isinstance(error, OSError) and error.errno and error.strerror:
+            raise FileError(f"{name}: {error.strerror}") from None
+        raise FileError(f"{name}: cannot be unpacked ({error}); copy or compress the file again") from None
+    if len(content) > most:
+        raise FileError(f"{name}: unpacks to more than {most >> 20} MiB, which no image has; check the file")
+    return content
 
 
 def counters() -> dict[str, Any]:

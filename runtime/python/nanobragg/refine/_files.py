@@ -4,10 +4,12 @@ import copy
 import hashlib
 import json
 import os
+import re
 
 import numpy
 
 from .._errors import DATA_ERRORS, FileError, printable
+from ..simulator import read_image
 from . import _nexus
 
 _TYPES = {"int": ("<i4", 1), "bool": ("u1", 1), "double": ("<f8", 1), "std::size_t": ("<u8", 1), "int6": ("<i4", 6),
@@ -111,6 +113,14 @@ def image_of(experiments, index, path):
     name = os.path.join(os.path.dirname(os.path.abspath(path)), first)
     single = name.endswith((".cbf", ".img", ".npy")) or frame is None
     return name if single else f"{name}:{frame}"
+
+
+def read_named_image(name):
+    """As read_image; for a name that stands in a file, which may lead to a pipe that nobody writes."""
+    file = re.sub(r":\d+$", "", name)
+    if os.path.exists(file) and not os.path.isfile(file):
+        raise FileError(f"{file}: is no regular file, and an experiment list names it as an image")
+    return read_image(name)
 
 
 def in_panels(image, panels, name):

@@ -1,45 +1,12 @@
 """Beam and detector in the header of a full CBF (imgCIF)."""
 
 import dataclasses
-import re
 
 import numpy
 
+from .. import _core
 from .._errors import FileError
 from ._axes import Axis, frame
-
-# A text field, a quoted word, a comment, or another word.
-_TOKEN = re.compile(r"^;(.*?)^;|'([^\n]*?)'(?=\s|$)|\"([^\n]*?)\"(?=\s|$)|(#[^\n]*)|(\S+)", re.S | re.M)
-
-
-def _tables(header):
-    """Values of each item (category.name, in lower case), as a list."""
-    words = [(found.lastindex != 5, found[found.lastindex]) for found in _TOKEN.finditer(header) if found.lastindex != 4]
-    tables, at = {}, 0
-
-    def is_name(i):
-        return i < len(words) and not words[i][0] and words[i][1].startswith("_")
-
-    while at < len(words):
-        if not words[at][0] and words[at][1].lower() == "loop_":
-            at += 1
-            names = []
-            while is_name(at):
-                names.append(words[at][1].lower())
-                at += 1
-            values = []
-            while at < len(words) and (words[at][0] or not re.match(r"_|loop_|data_", words[at][1].lower())):
-                values.append(words[at][1])
-                at += 1
-            for i, name in enumerate(names):
-                tables[name] = values[i::len(names)]
-        elif is_name(at) and at + 1 < len(words) and (words[at + 1][0] or not words[at + 1][1].startswith("_")):
-            tables[words[at][1].lower()] = [words[at + 1][1]]
-            at += 2
-        else:
-            at += 1
-    return tables
-
 
 def _rows(tables, category, *names):
     columns = [tables.get(f"_{category}.{name}") for name in names]
@@ -74,7 +41,7 @@ class Element:
 def read_header(path, header):
     """Wavelength (A), size of a pixel (mm), the numbers from which on and down to which there is no measurement (inf, -1: nothing is
     said), and the detector's Elements."""
-    tables = _tables(header)
+    tables = dict(_core.cif_items(path, header + "\n;\n"))  # the text field that the header of the pixels begins
     wavelengths = tables.get("_diffrn_radiation_wavelength.wavelength") or tables.get("_diffrn_radiation_wavelength.value")
     wavelength = _number(wavelengths[0]) if wavelengths else 0.0
     axes = _axes(tables)
@@ -105,7 +72,7 @@ def read_header(path, header):
     if max(abs(size / pixel - 1) for size in sizes) > 1e-3:
         raise FileError(f"{path}: its pixels are {min(sizes):.4g} mm by {pixel:.4g} mm; photographs need square ones")
     overload = max([_number(text) for text in tables.get("_array_intensities.overload", [])], default=0.0)
-    undefined = [_number(text) for text in tables.get("_array_intensities.undefined_value", []) if text not in (".", "?")]
+    undefined = [_number(text) for text in tables.get("_array_intensities.undefined_value", []) if text != "."]
     return wavelength, pixel, overload if overload > 0 else numpy.inf, min(undefined, default=-1.0), elements
 
 
@@ -121,7 +88,7 @@ def _axes(tables):
         rotates = kind.lower().startswith("rot")
         numbers = numpy.array([_number(n) for n in numbers])
         axes[name] = Axis(numbers[:3], numpy.radians(angle) if rotates else shift, rotates, numbers[3:],
-                          None if above in (".", "?") else above)
+                          None if above == "." else above)
     return axes
 
 

@@ -1,5 +1,8 @@
 """Photographs in NXmx files (HDF5), masters of Eiger detectors among them."""
 
+import json
+import math
+import os
 import re
 
 import numpy
@@ -14,41 +17,96 @@ _MM = {"m": 1e3, "mm": 1.0, "um": 1e-3, "micron": 1e-3, "microns": 1e-3, "angstr
 _TURN = numpy.diag([-1.0, 1.0, -1.0])  # from NXmx's frame, in which the beam is along z
 
 
-def _text(value):
-    return value.decode() if isinstance(value, bytes) else str(value)
+class Node:
+    """A group or data set of an HDF5 file. A process of its own reads the file (_core.hdf5_tree), because HDF5 crashes on damaged ones."""
+
+    def __init__(self, file, name, content):
+        self.file, self.name, self.attrs, self._content = file, name, content.get("attributes", {}), content
+
+    @staticmethod
+    def read(file):
+        """The root of a file."""
+        return Node(file, "", json.loads(_core.hdf5_tree(file)))
+
+    def get(self, name):
+        """The member of a name, which may be a path; None where there is none."""
+        at = self._content
+        for part in name.strip("/").split("/"):
+            at = at.get("members", {}).get(part)
+            if at is None:
+                return None
+        if "error" in at:
+            raise FileError(at["error"])
+        return Node(self.file, f"{self.name}/{name.strip('/')}", at)
+
+    def __getitem__(self, name):
+        found = self.get(name)
+        if found is None:
+            raise FileError(f"{self.file}: has no {self.name}/{name}")
+        return found
+
+    def groups(self, kind):
+        """The members of a class of NeXus."""
+        members = self._content.get("members", {})
+        return [self[name] for name, member in members.items() if member.get("attributes", {}).get("NX_class") == kind]
+
+    @property
+    def size(self):
+        """How many numbers it has."""
+        return math.prod(self._content.get("size", (0,)))
+
+    @property
+    def text(self):
+        return str(self._content.get("value") or "")
+
+    @property
+    def numbers(self):
+        """All its numbers in one row."""
+        value = self._content.get("value")
+        if isinstance(value, str) or "members" in self._content:
+            raise FileError(f"{self.file}: {self.name} is {value!r:.40}, and a number is needed")
+        return numpy.ravel(value if value is not None else _core.hdf5_numbers(self.file, self.name))
+
+
+def is_hdf5(name):
+    """Whether a regular file begins as HDF5 files do. OSError."""
+    if not os.path.isfile(name):
+        return False
+    with open(name, "rb") as file:
+        return file.read(8) == b"\x89HDF\r\n\x1a\n"
 
 
 def _number(node, default=None):
-    return float(numpy.ravel(node[()])[0]) if node is not None else default
+    return default if node is None else float(node.numbers[0])
 
 
 def _length(path, node):
     """In mm; as HDF5 without a unit has it, in m."""
-    unit = _text(node.attrs.get("units", "m"))
+    unit = node.attrs.get("units", "m")
     if unit not in _MM:
         raise FileError(f"{path}: {node.name} is in {unit}, which is no length that is known here; write m or mm")
     return _number(node) * _MM[unit]
 
 
 def _axis(path, node):
-    rotates = _text(node.attrs.get("transformation_type", "translation")) == "rotation"
+    rotates = node.attrs.get("transformation_type", "translation") == "rotation"
     if rotates:
-        value = _number(node) * (1.0 if _text(node.attrs.get("units", "deg")).startswith("rad") else numpy.pi / 180)
+        value = _number(node) * (1.0 if str(node.attrs.get("units", "deg")).startswith("rad") else numpy.pi / 180)
     else:
         value = _length(path, node)
-    offset = numpy.array(node.attrs.get("offset", (0, 0, 0)), float) * _MM.get(_text(node.attrs.get("offset_units", "m")), 1e3)
+    offset = numpy.array(node.attrs.get("offset", (0, 0, 0)), float) * _MM.get(node.attrs.get("offset_units", "m"), 1e3)
     return Axis(numpy.array(node.attrs["vector"], float), value, rotates, offset, _above(node))
 
 
 def _above(node):
     """The full name of what an axis depends on."""
-    name = _text(node.attrs.get("depends_on", "."))
+    name = node.attrs.get("depends_on") or "."
     if name == ".":
         return None
-    return name if name.startswith("/") else node.parent.name + "/" + name
+    return name if name.startswith("/") else f"{node.name.rpartition('/')[0]}/{name}"
 
 
-def _elements(path, file, modules):
+def _elements(path, root, modules):
     """One for each module that says where it stands; None where none does."""
     if any(module.get(n) is None for module in modules for n in ("fast_pixel_direction", "slow_pixel_direction")):
         return None
@@ -59,13 +117,13 @@ def _elements(path, file, modules):
         while waiting:
             name = waiting.pop()
             if name not in axes:
-                if name not in file:
+                if (node := root.get(name)) is None:
                     raise FileError(f"{path}: has no {name}, on which the place of its detector depends")
-                axes[name] = _axis(path, file[name])
+                axes[name] = _axis(path, node)
                 waiting += [axes[name].depends_on] if axes[name].depends_on else []
         directions = [_TURN @ frame(path, axes, axes[n.name].depends_on)[0] @ axes[n.name].vector for n in (fast, slow)]
         start = _TURN @ frame(path, axes, corner.name if corner is not None else axes[fast.name].depends_on)[1]
-        begin, size = (numpy.ravel(module[n][()]).astype(int) if n in module else None for n in ("data_origin", "data_size"))
+        begin, size = (None if node is None else node.numbers.astype(int) for node in map(module.get, ("data_origin", "data_size")))
         raw = (0, 0) if begin is None else (int(begin[-2] + (begin[-3] * size[-2] if len(begin) > 2 else 0)), int(begin[-1]))
         elements.append(Element(*directions, start, None if size is None else tuple(size[-2:]), raw))
     return elements
@@ -83,78 +141,69 @@ def _said(path, detector):
 
 def read_nexus(path, name, number, geometry=None):
     """Frame ``number`` of the file ``name``; path: both as the user wrote them. geometry: in place of what the file says."""
-    try:
-        import h5py
-    except ImportError:
-        raise FileError(f"{path}: where NXmx files have their detectors is read with h5py: pip install h5py") from None
-    with h5py.File(name, "r") as file:
-        entry = next((file[n] for n in file if _text(file[n].attrs.get("NX_class", "")) == "NXentry"), file.get("entry"))
-        found = [] if entry is None else [g for g in _groups(entry.get("instrument"), "NXdetector")]
-        if len(found) != 1:
-            raise FileError(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed")
-        detector, = found
-        modules = _groups(detector, "NXdetector_module") or [detector]
-        beams = [*_groups(entry.get("instrument"), "NXbeam"), *_groups(entry.get("sample"), "NXbeam")]
-        beams += [entry[n] for n in ("instrument/beam", "sample/beam") if n in entry]
-        wavelength = next((b["incident_wavelength"] for b in beams if "incident_wavelength" in b), None)
-        if wavelength is None:
-            raise FileError(f"{path}: does not say its wavelength (beam/incident_wavelength)")
-        wavelengths = numpy.ravel(wavelength[()])
-        sizes = [detector.get(n) for n in ("x_pixel_size", "y_pixel_size")]
-        if any(node is None for node in sizes):
-            fast = modules[0].get("fast_pixel_direction")
-            if fast is None:
-                raise FileError(f"{path}: does not say how large its pixels are (x_pixel_size, y_pixel_size)")
-            sizes = [fast, modules[0].get("slow_pixel_direction", fast)]
-        pixel, other = (_length(path, node) for node in sizes)
-        if abs(pixel / other - 1) > 1e-3:
-            raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; photographs need square ones")
-        cutoff = _number(detector.get("saturation_value"), numpy.inf)
-        lowest = _number(detector.get("underload_value"), 0)
-        kind = " ".join(_text(detector[n][()]) for n in ("description", "type") if n in detector)
-        more = {"cutoff": cutoff if cutoff > 0 else numpy.inf, "counting": bool(re.search("eiger|pilatus|pixel|counting", kind, re.I))}
-        if (thickness := detector.get("sensor_thickness")) is not None:
-            more["thickness"] = _length(path, thickness)
-        if (seconds := detector.get("count_time")) is not None:
-            more["seconds"] = float(numpy.ravel(seconds[()])[0])
-        if (material := detector.get("sensor_material")) is not None:
-            text = _text(material[()])
-            more["material"] = {"Silicon": "Si"}.get(text, text)
-        image = _core.read_image(path)
-        if image.ndim == 3 and len(image) == 1:
-            image = image[0]
-        # Dectris marks pixels that are none by the largest number.
-        photons = numpy.where((image >= lowest) & (image < 2**31 - 1), image, -numpy.inf)
-        mask = detector.get("pixel_mask")
-        if mask is not None and mask.size >= photons.size:
-            photons = numpy.where(numpy.ravel(mask[()])[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
-        wavelength = float(wavelengths[min(number, len(wavelengths) - 1)])
-        if geometry is not None:
-            return checked(geometry.photograph(path, photons, more["counting"]))
-        elements = _elements(path, file, modules)
-        if elements is None and photons.ndim == 3:
-            raise FileError(f"{path}: has {len(photons)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
-        if elements is None:
-            distance, centre = _said(path, detector)
-            return checked(Photograph(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, **more))
-        if len(elements) > 1 and any(element.size is None for element in elements):
-            raise FileError(f"{path}: does not say where its modules are in its image (data_origin, data_size)")
-        return checked(standing(path, wavelength, pixel, photons, elements, -numpy.inf, **more))
+    root = Node.read(name)
+    entry = next(iter(root.groups("NXentry")), root.get("entry"))
+    parts = [part for part in (entry.get("instrument"), entry.get("sample")) if part is not None] if entry else []
+    found = [detector for part in parts[:1] for detector in part.groups("NXdetector")]
+    if len(found) != 1:
+        raise FileError(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed")
+    detector, = found
+    modules = detector.groups("NXdetector_module") or [detector]
+    beams = [beam for part in parts for beam in part.groups("NXbeam")] + [beam for part in parts if (beam := part.get("beam"))]
+    wavelength = next((found for beam in beams if (found := beam.get("incident_wavelength"))), None)
+    if wavelength is None:
+        raise FileError(f"{path}: does not say its wavelength (beam/incident_wavelength)")
+    wavelengths = wavelength.numbers
+    sizes = [detector.get(n) for n in ("x_pixel_size", "y_pixel_size")]
+    if any(node is None for node in sizes):
+        fast = modules[0].get("fast_pixel_direction")
+        if fast is None:
+            raise FileError(f"{path}: does not say how large its pixels are (x_pixel_size, y_pixel_size)")
+        sizes = [fast, modules[0].get("slow_pixel_direction") or fast]
+    pixel, other = (_length(path, node) for node in sizes)
+    if abs(pixel / other - 1) > 1e-3:
+        raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; photographs need square ones")
+    cutoff = _number(detector.get("saturation_value"), numpy.inf)
+    lowest = _number(detector.get("underload_value"), 0)
+    kind = " ".join(node.text for node in map(detector.get, ("description", "type")) if node)
+    more = {"cutoff": cutoff if cutoff > 0 else numpy.inf, "counting": bool(re.search("eiger|pilatus|pixel|counting", kind, re.I))}
+    if (thickness := detector.get("sensor_thickness")) is not None:
+        more["thickness"] = _length(path, thickness)
+    if (seconds := detector.get("count_time")) is not None:
+        more["seconds"] = _number(seconds)
+    if (material := detector.get("sensor_material")) is not None:
+        more["material"] = {"Silicon": "Si"}.get(material.text, material.text)
+    image = _core.read_image(path)
+    if image.ndim == 3 and len(image) == 1:
+        image = image[0]
+    # Dectris marks pixels that are none by the largest number.
+    photons = numpy.where((image >= lowest) & (image < 2**31 - 1), image, -numpy.inf)
+    mask = detector.get("pixel_mask")
+    if mask is not None and mask.size >= photons.size:
+        photons = numpy.where(mask.numbers[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
+    wavelength = float(wavelengths[min(number, len(wavelengths) - 1)])
+    if geometry is not None:
+        return checked(geometry.photograph(path, photons, more["counting"]))
+    elements = _elements(path, root, modules)
+    if elements is None and photons.ndim == 3:
+        raise FileError(f"{path}: has {len(photons)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
+    if elements is None:
+        distance, centre = _said(path, detector)
+        return checked(Photograph(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, **more))
+    if len(elements) > 1 and any(element.size is None for element in elements):
+        raise FileError(f"{path}: does not say where its modules are in its image (data_origin, data_size)")
+    return checked(standing(path, wavelength, pixel, photons, elements, -numpy.inf, **more))
 
 
 def module_origins(path):
     """Where modules begin (slow, fast) in the images of an NXmx file, (modules, 2); None of other files."""
     name = re.sub(r":\d+$", "", path)
     try:
-        import h5py
-        with h5py.File(name, "r") as file:
-            found = []
-            file.visititems(lambda name, node: found.extend(_groups(node, "NXdetector_module")) if isinstance(node, h5py.Group) else None)
-            return numpy.array([numpy.ravel(module["data_origin"][()])[-2:] for module in found]) if found else None
-    except (ImportError, OSError, KeyError):
+        if not is_hdf5(name):
+            return None
+        found = [module["data_origin"].numbers[-2:] for entry in Node.read(name).groups("NXentry")
+                 for instrument in entry.groups("NXinstrument") for detector in instrument.groups("NXdetector")
+                 for module in detector.groups("NXdetector_module")]
+    except (OSError, FileError):
         return None
-
-
-def _groups(parent, kind):
-    """The nodes of a class within a group."""
-    return [] if parent is None else [node for node in parent.values() if _text(node.attrs.get("NX_class", "")) == kind]
+    return numpy.array(found) if found else None

@@ -82,13 +82,11 @@ def read_photograph(path, geometry=None):
     """
     frame = re.fullmatch(r"(.+):(\d+)", str(path))
     name, number = (frame[1], int(frame[2])) if frame and not os.path.exists(path) else (str(path), 0)
-    if os.path.isfile(name):
-        with open(name, "rb") as file:
-            if file.read(8) == b"\x89HDF\r\n\x1a\n":
-                from ._nexus import read_nexus
-                return read_nexus(str(path), name, number, geometry)
+    from ._nexus import is_hdf5, read_nexus
+    if is_hdf5(name):
+        return read_nexus(str(path), name, number, geometry)
     content = unpacked(name)
-    header = content[:content.find(b"--CIF-BINARY-FORMAT-SECTION--")].decode("latin-1") if content.startswith(b"###CBF") else ""
+    header = content.partition(b"--CIF-BINARY-FORMAT-SECTION--")[0].decode("latin-1") if content.startswith(b"###CBF") else ""
     if not header and geometry is None:
         raise FileError(f"{path}: is neither CBF nor NXmx; give --geometry=FILE.expt for images of other kinds, which says where their "
                         "detector stands")
@@ -101,7 +99,7 @@ def read_photograph(path, geometry=None):
             raise FileError(f"{path}: its header has no number for {name}: {found[0]}") from None
 
     image = _core.parse_image(str(path), content)
-    counting = bool(re.search(r"# Detector: .*(PILATUS|EIGER)", header, re.I))
+    counting = bool(re.search(r"# Detector: [^\n]{0,200}(PILATUS|EIGER)", header, re.I))
     if geometry is not None:
         photograph = geometry.photograph(str(path), image, counting)
     elif is_full(header):

@@ -1,5 +1,6 @@
 """Scans of an experiment list: their frames, their axis, and the pixels of reflections on all frames."""
 
+import operator
 import os
 import re
 import warnings
@@ -7,7 +8,6 @@ import warnings
 import numpy
 
 from .._errors import DATA_ERRORS, FileError, Warning
-from ..simulator import read_image
 from . import _files
 from ._background import Background
 from ._crystal import rotation
@@ -15,6 +15,7 @@ from ._explain import Boxes
 from ._shoeboxes import Shoeboxes
 
 _HALF, _ROCKING = 5.0, 0.3  # pixels and degrees, half of a box that no table gives
+_MOST_IMAGES = 1000000
 _INTEGRATED = 1 << 8  # DIALS' flag: integrated by summation
 
 
@@ -27,7 +28,9 @@ class Scan:
         try:
             scan, imageset = (listed[kind][experiment[kind]] for kind in ("scan", "imageset"))
             self.goniometer = listed["goniometer"][experiment["goniometer"]]
-            self.first, self.last = scan["image_range"]
+            self.first, self.last = (operator.index(number) for number in scan["image_range"])
+            if not self.first < self.last < self.first + _MOST_IMAGES:
+                raise FileError(f"{path}: experiment {index} has the image_range {scan['image_range']}; a scan has 2 to {_MOST_IMAGES} images")
             oscillation = scan["oscillation"] if "oscillation" in scan else scan["properties"]["oscillation"]
             if "oscillation" in scan:
                 self.start, self.step = (float(v) for v in oscillation)
@@ -38,6 +41,8 @@ class Scan:
             times = scan.get("exposure_time") or scan.get("properties", {}).get("exposure_time") or [0.0]
             self.seconds = float(numpy.median(times))  # exposure time; 0: the list does not say
             self._names(imageset)
+        except FileError:
+            raise
         except DATA_ERRORS:
             raise FileError(f"{path}: experiment {index} lacks a goniometer, a scan or its images") from None
         self.listed_first = self.first
@@ -90,7 +95,7 @@ class Scan:
         if self.names[k] is None:
             return None
         name = _found(self.names[k]) or self.names[k]
-        image = _files.in_panels(read_image(name), self.panels, name)
+        image = _files.in_panels(_files.read_named_image(name), self.panels, name)
         return image.reshape((-1, *image.shape[-2:]))
 
     def phi(self, k):

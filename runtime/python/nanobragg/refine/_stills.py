@@ -6,7 +6,6 @@ import numpy
 
 from .._errors import FileError
 from ..experiment import Expt
-from ..simulator import read_image
 from . import _files
 from ._shot import simulator_of
 
@@ -62,7 +61,7 @@ class Stills:
         """Photons. FileError when it cannot be read."""
         if self.images is None:
             name = _files.image_of(self.listed, index, self.path)
-            image = read_image(name)
+            image = _files.read_named_image(name)
         else:
             name, image = f"images({index})", numpy.asarray(self.images(index), dtype=float)
         return (_files.in_panels(image, self.detector(index)["panels"], name) - self.offset) / self.gain
