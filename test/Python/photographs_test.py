@@ -7,11 +7,14 @@ import gzip
 import importlib.util
 import io
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -24,14 +27,16 @@ for needed in ("scipy", "msgpack"):
         print(f"skipped: there is no {needed}")
         sys.exit(0)
 
-from nanobragg.refine import _files, photographs
+from nanobragg.refine import _files, _report, photographs
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
 from nanobragg.refine._blocks import Blocks
+from nanobragg.refine._claim import Claim
 from nanobragg.refine._crystal import rotation
 from nanobragg.refine._explain import Boxes, simulators
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
+from nanobragg.refine._kept import Kept
 from nanobragg.refine._lattices import STAGES, fit_stages
 from nanobragg.refine._noise import no_numbers
 from nanobragg.refine._photographs import Photograph, read_photograph
@@ -40,6 +45,7 @@ from nanobragg.refine._spot_fit import SpotFit
 from nanobragg.refine._spots import Spots, usable_pixels
 from nanobragg.refine._still_page import foretold
 from nanobragg.refine._stills import Stills
+from nanobragg.refine._workers import each
 
 FLUENCE = nb.Simulator.from_flags("-cell 50 50 50 90 90 90 -default_F 1 -N 5 -lambda 1 -distance 100")["fluence"]
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real")
@@ -284,7 +290,7 @@ SLOW translation FAST 1 0 0 0 0 0
         np.testing.assert_allclose(detector.meet(detector.scattering_vectors(at) + (0, 0, -1 / 1.2)), at, atol=1e-6)
 
     def test_nexus_that_leads_astray_is_refused(self):
-        """What a file names is followed only where it is safe, and no pipe or circle ends or delays this process."""
+        """Links are followed only where it is safe, and no pipe or circle ends or delays this process."""
         try:
             import h5py
         except ImportError:
@@ -327,6 +333,86 @@ SLOW translation FAST 1 0 0 0 0 0
                     tried(name, change)
         with self.assertRaisesRegex(nb.FileError, "no regular file"):
             read_photograph(pipe)
+
+    def test_a_damaged_image_costs_itself_and_a_run_goes_on_where_it_ended(self):
+        good, out = os.path.join(self.folder.name, "=good<script>.cbf.bz2"), os.path.join(self.folder.name, "resumed")
+        damaged = os.path.join(self.folder.name, os.fsdecode(b"d\xff.cbf.gz"))
+        shutil.copyfile(self.image, good)
+        with open(damaged, "wb") as file:
+            packed = bytearray(gzip.compress(b"###CBF: VERSION 1.5\n" * 5000))
+            packed[40:60] = bytes(20)
+            file.write(packed)
+        words = [good, damaged, f"--model={self.model}", f"--out={out}", "--workers=2", "--positions-only"]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(main(words), 0)
+        self.assertIn("1 of 2 photographs indexed", said.getvalue())
+        self.assertIn("cannot be unpacked", said.getvalue())
+        with open(os.path.join(out, "shots.csv")) as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["status"] for row in rows], ["indexed", "rejected"])
+        with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
+            self.assertNotIn("<script>", file.read())
+        self.assertEqual(len(os.listdir(os.path.join(out, "finished"))), 2)
+        with mock.patch.object(photographs, "read_photograph", side_effect=AssertionError("read again")), \
+                contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(main([*words, "--resume"]), 0)
+        with open(os.path.join(out, "shots.csv")) as file:
+            self.assertEqual(list(csv.DictReader(file)), rows)
+        # A damaged result is made again, and so are all for another question.
+        kept = os.path.join(out, "finished", sorted(os.listdir(os.path.join(out, "finished")))[0])
+        with open(kept, "r+b") as file:
+            file.seek(100)
+            file.write(b"\0\0\0\0\0\0\0\0")
+        with contextlib.redirect_stdout(io.StringIO()) as again, contextlib.redirect_stderr(io.StringIO()) as warned:
+            self.assertEqual(main([*words, "--resume", "--workers=1"]), 0)
+        self.assertIn("is damaged", warned.getvalue())
+        self.assertIn("1 of 2 photographs indexed", again.getvalue())
+
+    def test_what_is_kept_runs_nothing(self):
+        class Evil:
+            def __reduce__(self):
+                return os.mkdir, (os.path.join(folder, "made"),)
+
+        folder = os.path.join(self.folder.name, "kept")
+        kept = Kept(folder, True)
+        kept.put("a" * 64, Evil())
+        with self.assertWarns(nb.Warning):
+            self.assertIsNone(kept.get("a" * 64))
+        self.assertFalse(os.path.exists(os.path.join(folder, "made")))
+
+    def test_a_process_that_dies_costs_its_shot(self):
+        def work(number):
+            if number == 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return number
+
+        self.assertEqual(sorted(each(work, list(range(6)), 2, lambda number, why: 100 + number)), [0, 1, 3, 4, 5, 102])
+
+    def test_one_run_at_a_time_writes_a_folder(self):
+        out = os.path.join(self.folder.name, "claimed")
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            claim = Claim(out)
+            self.assertEqual(main([self.image, f"--model={self.model}", f"--out={out}"]), 1)
+            claim.release()
+        self.assertIn("another nb-refine is writing its results there", said.getvalue())
+        together = Claim(out, together=True), Claim(out, together=True)
+        with self.assertRaises(nb.FileError):
+            Claim(out)
+        for one in together:
+            one.release()
+
+    def test_tables_say_nothing_that_runs(self):
+        path = os.path.join(self.folder.name, "table.csv")
+        _report.write_table(path, [["=cmd()", "-1.5", "@x", 3, "\udcff"]])
+        with open(path) as file:
+            self.assertEqual(file.read(), "'=cmd(),-1.5,'@x,3,\\udcff\n")
+        self.assertEqual(_report.table(["<b>"], [["\x1b[31m"]]).count("<b>"), 0)
+
+    def test_files_that_cannot_be_written_are_named(self):
+        os.mkdir(os.path.join(self.folder.name, "a.csv"))
+        with self.assertRaisesRegex(nb.FileError, "a.csv: cannot be written"):
+            _files.write_file(os.path.join(self.folder.name, "a.csv"), b"1")
+        self.assertEqual([name for name in os.listdir(self.folder.name) if name.endswith(".part")], [])
 
     def test_headers_are_read_in_time_that_grows_with_them(self):
         cbf, cif = "###CBF: VERSION 1.5\ndata_x\n", "_axis.vector[1] 1\n_array_structure_list_axis.axis_id 1\n"

@@ -331,7 +331,7 @@ class Refined(unittest.TestCase):
 
     def test_what_is_written(self):
         self.assertEqual(sorted(os.listdir(self.out)),
-                         ["checkpoint.npz", "refined.expt", "refined.refl", "report.html", "shots.csv", "steps.csv",
+                         [".lock", "checkpoint.npz", "refined.expt", "refined.refl", "report.html", "shots.csv", "steps.csv",
                           "structure_factors.csv", "structure_factors.mtz"])
         sim = nb.Simulator.from_flags([*BEAM, "-hkl", f"{self.out}/structure_factors.mtz",
                                        "--expt", f"{self.out}/refined.expt:2"])

@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import os
 import sys
 import time
 import warnings
@@ -83,7 +84,7 @@ def main(words=None):
                         help="refine only every N-th shot, from shot I on; each job of a job array gets another I")
     parser.add_argument("--method", default="trust-region", choices=METHODS,
                         help="trust-region: least squares whose weights are renewed; L-BFGS-B: maximum likelihood")
-    parser.add_argument("--resume", action="store_true", help="go on in --out: finished shots are kept, --shared goes on from its checkpoint")
+    parser.add_argument("--resume", action="store_true", help="go on in --out: finished shots and images are kept, --shared goes on from its checkpoint")
     together = parser.add_argument_group("what shots share")
     together.add_argument("--shared", metavar="NAMES",
                           help="refines what all shots share, and each shot with it: structure_factors, panels, "
@@ -124,13 +125,13 @@ def main(words=None):
     flags = words[cut + 1:]
     given.noise = given.gain is not None or given.offset != 0 or given.readout != 0
     given.gain = 1.0 if given.gain is None else given.gain
-    warnings.showwarning = lambda message, *_, **__: print(f"nb-refine: warning: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_, **__: print(f"nb-refine: warning: {printable(message)}", file=sys.stderr)
     warnings.simplefilter("always", Warning)
     comm = _communicator(given.shard != parser.get_default("shard"))
     try:
         if given.model is not None:
             _refuse(given, parser, ("parameters", "system", "margin", "shard", "method",
-                                    "resume", "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
+                                    "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
             if given.shared not in (None, "structure_factors"):
                 raise ValueError(f"photographs share structure_factors, and not {given.shared}")
             if given.test and given.shared is None:
@@ -190,16 +191,24 @@ def _communicator(sharded):
         raise SystemExit(f"nb-refine: error: {error}") from None
 
 
+def _print(sentence):
+    """Prints a line. Whoever stops to read does not stop the work."""
+    try:
+        print(printable(sentence), flush=True)
+    except OSError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+
+
 def _say(sentence):
-    print(f"nb-refine: {sentence}", flush=True)
+    _print(f"nb-refine: {sentence}")
 
 
 def _shared(given, flags, comm):
     def show(step):
         if step["seconds"]:
-            print(f"step {step['step']}: {step['value']:.9g}, {step['seconds']:.2f} s", flush=True)
+            _print(f"step {step['step']}: {step['value']:.9g}, {step['seconds']:.2f} s")
         else:
-            print(f"round {step['round']}: {step['value']:.9g}", flush=True)
+            _print(f"round {step['round']}: {step['value']:.9g}")
 
     from . import shared
     result = shared(flags, given.experiments, given.reflections, parameters=given.shared, system=given.system,
@@ -211,8 +220,8 @@ def _shared(given, flags, comm):
         good = sum(r.status == "refined" for r in result.shots)
         for r in result.shots:
             if r.status != "refined":
-                print(f"shot {r.index}: rejected: {r.why}")
-        print(f"{good} of {len(result.shots)} shots refined together; {given.out}/report.html shows them")
+                _print(f"shot {r.index}: rejected: {r.why}")
+        _print(f"{good} of {len(result.shots)} shots refined together; {given.out}/report.html shows them")
     return 0
 
 
@@ -222,13 +231,16 @@ def _response(given):
 
 
 def _photographs(given):
+    done = []
+
     def show(still):
+        done.append(still.index)
         counts = [str(one.indexed.sum()) for one in still.lattices]
         several = f" by {len(counts)} lattices ({', '.join(counts)})" if len(counts) > 1 else ""
         explained = f", chi-square {still.explained.chi2:.3g} per pixel" if still.explained else ""
         text = (f"{still.indexed} of {still.spots} spots indexed{several}, {still.rms_px:.2f} pixels from their reflections, distance "
                 f"{still.distance_mm:.2f} mm{explained}" if still.status == "indexed" else f"rejected: {still.why}")
-        print(f"{still.image}: {text} ({still.seconds:.2f} s)", flush=True)
+        _print(f"{still.image}: {text} ({still.seconds:.2f} s, {len(done)} of {len(given.files)} images)")
 
     from . import photographs
     from ._explain import MOST_SETS
@@ -243,9 +255,9 @@ def _photographs(given):
                                 factors=given.shared is not None,
                                 tested=[int(word) for word in given.test.split(",") if word],
                                 geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None,
-                                response=_response(given))
+                                response=_response(given), resume=given.resume)
     good = sum(still.status == "indexed" for still in stills)
-    print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
+    _print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
     return 0 if good else 1
 
 
@@ -256,14 +268,14 @@ def _sweeps(given):
         text = (f"rotated by {sweep.turned:.4f} degrees, {axis}, chi-square {sweep.chi2_poisson:.3g} per pixel of {sweep.bright} "
                 f"reflections above 10 sigmas ({sweep.chi2:.3g} where no variance is below one photon){sums}"
                 if sweep.status == "refined" else f"rejected: {sweep.why}")
-        print(f"sweep {sweep.index}: {text} ({sweep.seconds:.2f} s)", flush=True)
+        _print(f"sweep {sweep.index}: {text} ({sweep.seconds:.2f} s)")
 
     from .sweeps import MOST_SETS, sweeps
     found = sweeps(given.experiments, given.reflections, system=given.system, margin=given.margin, gain=given.gain,
                    offset=given.offset, held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain),
                    sets=MOST_SETS if given.sets is None else given.sets, response=_response(given), out=given.out, progress=show)
     good = sum(sweep.status == "refined" for sweep in found)
-    print(f"{good} of {len(found)} sweeps refined; {given.out}/report.html shows them")
+    _print(f"{good} of {len(found)} sweeps refined; {given.out}/report.html shows them")
     return 0 if good else 1
 
 
@@ -274,7 +286,7 @@ def _shots(given, flags, comm):
         done.append(result)
         text = (f"rotated by {result.rotation:.4f} degrees, chi-square {result.chi2:.3g} per pixel"
                 if result.status == "refined" else f"rejected: {result.why}")
-        print(f"shot {result.index}: {text} ({result.seconds:.2f} s, {len(done)} done)", flush=True)
+        _print(f"shot {result.index}: {text} ({result.seconds:.2f} s, {len(done)} done)")
 
     from . import shots
     results = shots(flags, given.experiments, given.reflections, parameters=given.parameters, system=given.system,
@@ -284,7 +296,7 @@ def _shots(given, flags, comm):
     if comm is not None and comm.Get_rank():
         return 0  # the first rank says what became of them
     good = sum(r.status == "refined" for r in results)
-    print(f"{good} of {len(results)} shots refined; {given.out}/report.html shows them")
+    _print(f"{good} of {len(results)} shots refined; {given.out}/report.html shows them")
     return 0 if good or not results else 1
 
 

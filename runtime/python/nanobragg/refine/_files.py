@@ -1,10 +1,12 @@
 """Experiment lists and reflection tables of DIALS."""
 
+import contextlib
 import copy
 import hashlib
 import json
 import os
 import re
+import secrets
 
 import numpy
 
@@ -207,8 +209,15 @@ def digest(path):
 
 
 def write_file(path, content):
-    """Bytes into a file, which is there when it is complete; of several processes that write it, the last one's."""
-    part = f"{path}.{os.uname().nodename}.{os.getpid()}.part"
-    with open(part, "wb") as file:
-        file.write(content)
-    os.replace(part, path)
+    """Bytes into a file, which is there when it is complete; of several processes that write it, the last one's. FileError."""
+    part = f"{path}.{secrets.token_hex(8)}.part"
+    try:
+        # A file of this name that is there, or a link, is not opened.
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
+            file.write(content)
+        os.replace(part, path)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror}); free some space, or give another folder") from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(part)

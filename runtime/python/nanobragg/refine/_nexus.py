@@ -201,7 +201,7 @@ def module_origins(path):
     try:
         if not is_hdf5(name):
             return None
-        found = [module["data_origin"].numbers[-2:] for entry in Node.read(name).groups("NXentry")
+        found = [module["data_origin"].numbers[-2:].astype(int) for entry in Node.read(name).groups("NXentry")
                  for instrument in entry.groups("NXinstrument") for detector in instrument.groups("NXdetector")
                  for module in detector.groups("NXdetector_module")]
     except (OSError, FileError):

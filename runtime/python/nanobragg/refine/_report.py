@@ -7,6 +7,7 @@ import io
 
 import numpy
 
+from .._errors import printable
 from ..plot import grey_png
 from ._files import write_file
 
@@ -81,10 +82,15 @@ def _binned(x, y, bins=20):
             for part in numpy.array_split(order, min(bins, max(len(order), 1))) if len(part)]
 
 
+def element(tag, text):
+    """A text as an element of HTML."""
+    return f"<{tag}>{html.escape(printable(text))}</{tag}>"
+
+
 def table(head, lines):
-    cell = lambda tag, words: "".join(f"<{tag}>{html.escape(str(w))}</{tag}>" for w in words)
-    return ("<div class=wide><table><tr>" + cell("th", head) + "</tr>"
-            + "".join(f"<tr>{cell('td', line)}</tr>" for line in lines) + "</table></div>")
+    cells = lambda tag, words: "".join(element(tag, word) for word in words)
+    return ("<div class=wide><table><tr>" + cells("th", head) + "</tr>"
+            + "".join(f"<tr>{cells('td', line)}</tr>" for line in lines) + "</table></div>")
 
 
 def _progress(histories):
@@ -102,7 +108,7 @@ def _spots(good):
 def write(path, results, title=None, before=()):
     """The page. It needs no other file and no network. before: HTML of other parts."""
     good = [r for r in results if r.status == "refined"]
-    parts = [f"<h1>{html.escape(title or f'{len(good)} of {len(results)} shots refined')}</h1>", *before]
+    parts = [element("h1", title or f"{len(good)} of {len(results)} shots refined"), *before]
     if good:
         spots = _spots(good)
         by_resolution = _binned(1 / spots["resolution"]**2, spots["chi2"])
@@ -146,13 +152,23 @@ def write_page(path, title, parts):
     style = ("body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:right;white-space:nowrap;"
              "border-bottom:1px solid #ddd}.wide{overflow-x:auto}figure{display:inline-block;margin:4px}figure img{margin:1px;max-width:120px}"
              "circle{fill:#1f5fa8}svg text{font-size:11px}")
-    page = (f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{html.escape(title)}</title><style>{style}</style>'
+    page = (f'<!DOCTYPE html><html><head><meta charset="utf-8">{element("title", title)}<style>{style}</style>'
             f"</head><body>{''.join(parts)}</body></html>")
     write_file(path, page.encode())
 
 
 def write_table(path, lines):
-    """Lines of words as .csv."""
+    """Lines of words as .csv. A text that a spreadsheet would take for a formula gets an apostrophe."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerows(lines)
-    write_file(path, text.getvalue().encode())
+    csv.writer(text).writerows([_cell(word) for word in line] for line in lines)
+    write_file(path, text.getvalue().encode(errors="backslashreplace"))
+
+
+def _cell(word):
+    if not isinstance(word, str) or not word.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return word
+    try:
+        float(word)
+        return word
+    except ValueError:
+        return "'" + word

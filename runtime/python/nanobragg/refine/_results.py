@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import struct
 import warnings
 import zipfile
@@ -33,11 +34,10 @@ class Finished:
             with open(asked, errors="replace") as file:
                 same_question(folder, file.read(), text)
         else:
-            if os.path.isdir(folder):
-                for name in os.listdir(folder):
-                    if name.endswith(".npz"):
-                        os.remove(os.path.join(folder, name))
             os.makedirs(folder, exist_ok=True)
+            for name in os.listdir(folder):
+                if re.fullmatch(r"\d{6,}\.npz", name):
+                    os.remove(os.path.join(folder, name))
             write_file(asked, text.encode())
 
     def _path(self, index):

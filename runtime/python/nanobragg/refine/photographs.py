@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import hashlib
 import json
 import os
 import re
@@ -11,8 +12,9 @@ import numpy
 from scipy import ndimage, spatial
 
 from .. import _core, experiment as nb
-from .._errors import DATA_ERRORS, FileError, reason
+from .._errors import FileError, reason
 from . import _files, _report
+from ._claim import Claim
 from ._background import Background
 from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulator
@@ -27,7 +29,8 @@ from ._photographs import read_photograph
 from ._response import Response
 from ._spots import find_spots, usable_pixels
 from ._stated_geometry import Geometry
-from .shots import _each
+from ._kept import Kept, digest_or_none, key_of
+from ._workers import each
 
 BOX = 15  # pixels, edge of the boxes about spots
 DARK = 9  # and of those about reflections without spots
@@ -53,6 +56,11 @@ class Model:
         if cell is None or not hall:
             raise FileError(f"{path}: does not say the crystal's cell and space group; give a file with both (CRYST1)")
         return Model(str(path), numpy.array(cell), hall, grid, tuple(lowest))
+
+    def digest(self):
+        """A text that changes with its numbers."""
+        grid = b"" if self.grid is None else numpy.ascontiguousarray(self.grid).tobytes()
+        return hashlib.sha256(repr((self.cell.tolist(), self.hall, self.lowest)).encode() + grid).hexdigest()
 
     @property
     def system(self):
@@ -183,16 +191,25 @@ def _take(still, lattices):
     still.distance_mm = still.fitted.detector.distance
 
 
-def _one(index, *, paths, **how):
-    begin, still = time.perf_counter(), Still(index, str(paths[index]))
+def _one(index, *, paths, keys, kept, **how):
+    if (still := kept.get(keys[index])) is not None:
+        still.index, still.image = index, paths[index]
+        return still
+    begin, still = time.perf_counter(), Still(index, paths[index])
     try:
         _index(still, **how)
     except Rejected as error:
         still.status, still.why = "rejected", str(error)
-    except DATA_ERRORS as error:
+    except Exception as error:  # whatever it is, it costs this image alone
         still.status, still.why = "rejected", reason(error)
     still.seconds = time.perf_counter() - begin
+    kept.put(keys[index], still)
     return still
+
+
+def _file_of(path):
+    """The file of an image, without the number of its frame."""
+    return path if os.path.exists(path) else re.sub(r":\d+$", "", path)
 
 
 def _share_detector(stills, model):
@@ -304,9 +321,11 @@ def _faces(detector):
     return [_standing(detector, panel, (0.0, 0.0)) for panel in range(len(detector.panels))]
 
 
-def _explained(number, *, stills, model, how):
-    """The result of a still, or why it was not explained, and seconds."""
+def _explained(number, *, stills, model, how, kept, keys):
+    """The number of a still, its result, or why it was not explained, and seconds."""
     still, begin = stills[number], time.perf_counter()
+    if (found := kept.get(keys[number])) is not None:
+        return number, *found
     try:
         use = still.explained_spots = used(still, model)
         response, seconds = how["response"], still.photograph.seconds
@@ -320,16 +339,21 @@ def _explained(number, *, stills, model, how):
         normal = numpy.cross(fast, slow)
         normal *= (numpy.sign((normal * corner).sum(axis=1)) / numpy.linalg.norm(normal, axis=1))[:, None]
         result.panels = corner - 1e-3 * _depth(still.fitted.detector) * normal, fast, slow
-    except DATA_ERRORS as error:
+    except Exception as error:  # as above
         result = reason(error)
-    return number, result, time.perf_counter() - begin
+    seconds = time.perf_counter() - begin
+    kept.put(keys[number], (result, seconds))
+    return number, result, seconds
 
 
-def _explain(stills, model, workers, how, progress=None):
-    """Explains those that are indexed."""
+def _explain(stills, model, workers, how, kept=None, keys=(), progress=None):
+    """Explains those that are indexed. kept: results that are finished; keys: of all stills."""
     good = [still for still in stills if still.status == "indexed"]
-    one = functools.partial(_explained, stills=good, model=model, how=how)
-    for number, result, seconds in _each(one, list(range(len(good))), workers):
+    kept = kept or Kept(None, False)
+    # The shared tilts and modules follow from all stills.
+    of_each = [key_of(how=how, model=model.digest(), keys=keys, index=still.index) for still in good]
+    one = functools.partial(_explained, stills=good, model=model, how=how, kept=kept, keys=of_each)
+    for number, result, seconds in each(one, list(range(len(good))), workers, lambda number, why: (number, why, 0.0)):
         still = good[number]
         still.seconds += seconds
         still.explained_spots = used(still, model)
@@ -374,7 +398,7 @@ def _refine_factors(stills, model, tested, workers, how):
 
 
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
-          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response()):
+          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response(), resume=False):
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
@@ -385,20 +409,30 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     of the images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none beside that of
     these photons; None: of detectors that count photons (1, 0), and what pixels of others say. lattices: crystals of an image,
     at most; each further one is looked for among spots that the others do not have. response: where the fit of the detector's
-    begins. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html.
+    begins. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html, and for finished/, with what is known of each
+    image as soon as it is. resume: goes on with what is in there, as far as it follows from the same images and numbers.
 
-    Returns a Still for each.
+    Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
     """
     how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, response=response), "sets": sets, "response": response}
     crystal = Model.read(model)
+    of_geometry = None if geometry is None else _files.digest(geometry)
     geometry = None if geometry is None else Geometry.read(geometry)
     if not len(paths):
         raise ValueError("there are no images")
     if lattices < 1:
         raise ValueError(f"--lattices is {lattices}; a photograph has one at least")
-    one = functools.partial(_one, paths=list(paths), model=crystal, least=least, geometry=geometry, noise=noise, most=lattices)
+    if resume and out is None:
+        raise ValueError("resume= goes on with what is in a folder; give it as out=")
+    paths = [os.fspath(path) for path in paths]
+    claim = None if out is None else Claim(out)
+    kept = Kept(None if out is None else os.path.join(out, "finished"), resume)
+    asked = {"model": _files.digest(model), "least": least, "noise": noise, "most": lattices, "geometry": of_geometry}
+    keys = [""] * len(paths) if out is None else [key_of(image=digest_or_none(_file_of(path)), frame=path[len(_file_of(path)):], **asked)
+                                                  for path in paths]
+    one = functools.partial(_one, paths=paths, keys=keys, kept=kept, model=crystal, least=least, geometry=geometry, noise=noise, most=lattices)
     stills = []
-    for still in _each(one, list(range(len(paths))), workers):
+    for still in each(one, list(range(len(paths))), workers, lambda number, why: Still(number, paths[number], "rejected", why)):
         stills.append(still)
         if progress and not (pixels and still.status == "indexed"):
             progress(still)
@@ -409,12 +443,13 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
         finest = max(still.fitted.detector.finest(still.shape) for still in good)
         wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
         crystal = Model.read(model, 0.97 / finest, wavelength)
-        _explain(stills, crystal, workers, how, progress)
+        _explain(stills, crystal, workers, how, kept, keys, progress)
     merged = _refine_factors(stills, crystal, set(tested), workers, how) if factors else None
     if out is not None:
         write(out, stills, crystal)
         if merged:
             merged.write(os.path.join(out, "structure_factors.mtz"), crystal.cell, wavelength)
+        claim.release()
     return stills
 
 
@@ -595,9 +630,9 @@ def write(out, stills, model):
 
 def _page(stills, table):
     good = [still for still in stills if still.status == "indexed"]
-    parts = [f"<h1>{len(good)} of {len(stills)} photographs indexed</h1>", _report.table(table[0], table[1:])]
+    parts = [_report.element("h1", f"{len(good)} of {len(stills)} photographs indexed"), _report.table(table[0], table[1:])]
     for still in good:
-        parts.append(f"<h2>{os.path.basename(still.image)}</h2>")
+        parts.append(_report.element("h2", os.path.basename(still.image)))
         if len(still.lattices) > 1:
             head, *lines = lattice_rows([still])
             parts.append(_report.table(head[1:], [line[1:] for line in lines]))

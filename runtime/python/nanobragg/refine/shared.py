@@ -12,6 +12,7 @@ from .. import _core
 from .._errors import DATA_ERRORS, FileError, reason
 from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
+from ._claim import Claim
 from ._common import Common, Factors, PanelGroups, groups_of
 from ._crystal import CELL_SYSTEMS
 from ._descent import Descent
@@ -103,6 +104,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     result = run.result()
     if out is not None and ranks.first:
         _write(out, result, run, stills)
+        checkpoint.claim.release()
     return result
 
 
@@ -309,8 +311,7 @@ class _Checkpoint:
 
     def __init__(self, out, question, ranks, shots):
         self.path, self.question, self.ranks, self.shots = os.path.join(out, "checkpoint.npz"), question, ranks, shots
-        if ranks.first:
-            os.makedirs(out, exist_ok=True)
+        self.claim = Claim(out) if ranks.first else None
 
     def write(self, number, run, descent):
         shared, own = descent.state()

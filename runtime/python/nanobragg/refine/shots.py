@@ -1,21 +1,19 @@
 """The refinement of many shots."""
 
-import concurrent.futures.process
 import functools
-import multiprocessing
 import os
-import threading
-import time
 
 import numpy
 
-from .._errors import DATA_ERRORS, reason
+from .._errors import reason
 from . import _files, _report
+from ._claim import Claim
 from ._crystal import CELL_SYSTEMS, OrientedCell
 from ._dealing import dealt, work_for_first
 from ._results import Finished, question_of
 from ._shot import METHODS, METRES, Result, check_numbers, first_simulator, refine_shot, sigmas
 from ._stills import Stills
+from ._workers import each
 
 
 def shots(flags, experiments, reflections, *, images=None, parameters=("orientation", "cell", "scale"), system="triclinic",
@@ -72,18 +70,20 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     if ranks and ranks.Get_rank():
         work_for_first(shot, ranks)
         return []
-    finished, results = None, []
+    finished, claim, results = None, None, []
     if out is not None:
+        claim = Claim(out, together=resume)
         finished = Finished(os.path.join(out, "finished"), question_of(
             {"experiments": experiments, "reflections": reflections}, flags=stills.words, gain=gain, offset=offset,
             **how), resume)
+        claim.share()  # with shards that resume
         results = [result for i in numbers if (result := finished.get(i, len(stills.rows(i)))) is not None]
     known = {result.index for result in results}
     left = [i for i in numbers if i not in known]
     if workers != 1:  # shots of most pixels first: a long one that begins last would keep the others waiting
         cost = stills.counts()
         left.sort(key=lambda i: -cost[i])
-    for result in dealt(shot, left, ranks) if ranks else _each(shot, left, workers):
+    for result in dealt(shot, left, ranks) if ranks else each(shot, left, workers, lambda index, why: Result(index, "rejected", why)):
         results.append(result)
         if finished:
             finished.put(result)
@@ -92,43 +92,8 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     results.sort(key=lambda r: r.index)
     if out is not None:
         write(out, results, stills)
+        claim.release()
     return results
-
-
-def _each(shot, numbers, workers):
-    """Results as they come."""
-    workers = min(workers or len(os.sched_getaffinity(0)), max(len(numbers), 1))
-    if workers <= 1:
-        yield from map(shot, numbers)
-        return
-    # Forked, so that no process has to pickle images or functions; the parent has no kernel running.
-    global _shot
-    _shot = shot
-    with concurrent.futures.ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _end_with,
-                                                (os.getpid(),)) as pool:
-        try:
-            for done in concurrent.futures.as_completed([pool.submit(_forked, i) for i in numbers]):
-                yield done.result()
-        except concurrent.futures.process.BrokenProcessPool:
-            raise ChildProcessError("a worker process was killed, perhaps for its memory; with a folder for results, those that "
-                                    "are finished stay, and resume (--resume) goes on") from None
-
-
-def _end_with(parent):
-    """Ends this worker when its parent has ended: the pool's workers would wait for ever."""
-    def watch():
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-_shot = None
-
-
-def _forked(index):
-    return _shot(index)
 
 
 def _one(index, *, stills, how):
@@ -136,7 +101,7 @@ def _one(index, *, stills, how):
         stills.check(index)
         return refine_shot(index, functools.partial(stills.simulator, index), stills.image(index), *stills.reflections(index),
                            observed=stills.observed(index), trusted=stills.trusted(index), **how)
-    except DATA_ERRORS as error:
+    except Exception as error:  # whatever it is, it costs this shot alone
         return Result(index, "rejected", reason(error))
 
 

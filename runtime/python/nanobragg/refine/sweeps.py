@@ -11,6 +11,7 @@ from .._errors import DATA_ERRORS, reason
 from ..experiment import Detector, Expt
 from . import _files, _report
 from ._blocks import METRES, OF_SET
+from ._claim import Claim
 from ._crystal import cell_of, rotation
 from ._explain import Fit, simulators
 from ._foreground import foreground
@@ -331,6 +332,7 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     path = str(experiments)
     how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"], "halo": 1}, response),
            "sets": sets, "response": response}
+    claim = None if out is None else Claim(out)
     listed, table = _files.read_experiments(path), _files.read_reflections(reflections)
     found = []
     for index in range(len(listed["experiment"])):
@@ -348,4 +350,5 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
             progress(sweep)
     if out is not None:
         _write(out, found, listed, table, path)
+        claim.release()
     return found
