@@ -37,6 +37,9 @@ struct AmplitudeChoice {
   /// Columns of sigmas of plus and minus; set where these are intensities.
   std::optional<std::array<std::size_t, 2>> sigmas;
   std::string note; ///< the choice that was made, as a sentence
+
+  /// Does a row have a value for h k l and another for its mate?
+  bool mates() const { return plus != minus || difference; }
 };
 
 /// With an empty label: F+ and F- where there is one such pair, else the one amplitude, or the

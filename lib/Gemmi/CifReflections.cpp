@@ -3,6 +3,7 @@
 #include "lib/Gemmi/Expansion.h"
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
+#include "lib/Gemmi/Merging.h"
 #include "lib/Gemmi/Reflections.h"
 
 #include <algorithm>
@@ -74,16 +75,54 @@ std::size_t phaseColumnOf(const std::string &path, const std::vector<NamedColumn
                             "; anomalous scatterers add to complex structure factors");
 }
 
-gemmi::ReflnBlock blockOf(const std::string &path, const std::string &content) {
+/// The first block with reflections; a warning where there are more.
+gemmi::ReflnBlock blockOf(const std::string &path, const std::string &content,
+                          std::vector<std::string> &warnings) {
   gemmi::cif::Document document =
       gemmi::cif::read_memory(content.data(), content.size(), path.c_str());
+  std::vector<gemmi::cif::Block *> found;
   for (gemmi::cif::Block &block : document.blocks) {
     renameAsMmcif(block);
     if (block.find_loop("_refln.index_h").get_loop())
-      return gemmi::ReflnBlock(std::move(block));
+      found.push_back(&block);
   }
-  throw FileError(path, "is a CIF file without reflections (_refln.index_h) and without a model "
-                        "(_atom_site); -hkl needs either");
+  if (found.empty())
+    throw FileError(path, "is a CIF file without reflections (_refln.index_h) and without a model "
+                          "(_atom_site); -hkl needs either");
+  if (found.size() > 1)
+    warnings.push_back(path + ": has reflections in " + std::to_string(found.size()) +
+                       " blocks; those of the first, " + found.front()->name +
+                       ", count. Write another into a file of its own to take it");
+  return gemmi::ReflnBlock(std::move(*found.front()));
+}
+
+/// Throws where the loop has reflections of several crystals or wavelengths, which no mean is of.
+void refuseSeveral(const std::string &path, gemmi::ReflnBlock &block, const char *id,
+                   const char *what) {
+  const int column = block.find_column_index(id);
+  if (column < 0)
+    return;
+  const gemmi::cif::Loop &loop = *block.refln_loop;
+  std::vector<std::string> found;
+  for (std::size_t at = std::size_t(column); at < loop.values.size() && found.size() < 10;
+       at += loop.width())
+    if (std::find(found.begin(), found.end(), loop.values[at]) == found.end())
+      found.push_back(loop.values[at]);
+  if (found.size() < 2)
+    return;
+  gemmi::cif::Table lengths =
+      block.block.find("_diffrn_radiation_wavelength.", {"id", "wavelength"});
+  std::string listed;
+  for (const std::string &one : found) {
+    listed += (listed.empty() ? "" : ", ") + one;
+    if (std::string_view(id) == "wavelength_id")
+      for (const auto row : lengths)
+        if (row[0] == one)
+          listed += " (" + row[1] + " A)";
+  }
+  throw FileError(path, std::string("has reflections of several ") + what +
+                            " in one list (_refln." + id + " " + listed +
+                            "); write the rows of one of them into a file of their own");
 }
 
 } // namespace
@@ -91,7 +130,8 @@ gemmi::ReflnBlock blockOf(const std::string &path, const std::string &content) {
 std::optional<std::array<double, 6>> cellOfCifReflections(const std::string &path,
                                                           const std::string &content) {
   return withGemmi(path, as, [&]() -> std::optional<std::array<double, 6>> {
-    const gemmi::ReflnBlock block = blockOf(path, content);
+    std::vector<std::string> ignored;
+    const gemmi::ReflnBlock block = blockOf(path, content, ignored);
     if (!block.cell.is_crystal())
       return std::nullopt;
     requireCell(path, block.cell);
@@ -103,7 +143,10 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
                                     double defaultF, bool phases) {
   const std::string &path = file.name;
   return withGemmi(path, as, [&] {
-    const gemmi::ReflnBlock block = blockOf(path, content);
+    StructureFactors result;
+    gemmi::ReflnBlock block = blockOf(path, content, result.warnings);
+    refuseSeveral(path, block, "wavelength_id", "wavelengths");
+    refuseSeveral(path, block, "crystal_id", "crystals");
     const gemmi::cif::Loop &loop = *block.refln_loop;
     std::vector<NamedColumn> columns;
     for (std::size_t i = 0; i < loop.tags.size(); ++i) {
@@ -126,7 +169,7 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
                             "reflections of an asymmetric unit need it");
     const auto indices = block.get_hkl_column_indices();
     std::vector<UniqueReflection> unique;
-    unique.reserve(loop.length());
+    ListedReflections listed(path, *block.spacegroup, choice.sigmas.has_value());
     for (std::size_t row = 0; row < loop.length(); ++row) {
       const std::string *values = loop.values.data() + row * loop.width();
       const auto number = [&](std::size_t column) {
@@ -135,19 +178,25 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
       UniqueReflection r{{}, number(choice.plus), number(choice.minus)};
       if (choice.sigmas)
         r.sigmas = {number((*choice.sigmas)[0]), number((*choice.sigmas)[1])};
-      if (!r.complete(choice.sigmas.has_value()))
-        continue;
-      if (phases)
-        r.phase = number(phase);
-      if (!std::isfinite(r.phase))
-        continue;
       for (std::size_t i = 0; i < 3; ++i)
         r.hkl[i] = gemmi::cif::as_int(values[indices[i]]);
-      unique.push_back(r);
+      if (!phases) {
+        listed.add(r, choice.mates());
+        continue;
+      }
+      r.phase = number(phase);
+      if (r.complete(choice.sigmas.has_value()) && std::isfinite(r.phase))
+        unique.push_back(r);
+    }
+    if (!phases) {
+      unique = listed.merged();
+      for (const std::string &warning : listed.warnings())
+        result.warnings.push_back(warning);
+    } else {
+      refuseRepeated(path, unique);
     }
     if (unique.empty())
       throw FileError(path, "has no amplitude that is a number");
-    StructureFactors result;
     if (block.cell.is_crystal()) {
       requireCell(path, block.cell);
       result.cell = numbersOf(block.cell);

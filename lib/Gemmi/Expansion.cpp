@@ -51,6 +51,13 @@ bool UniqueReflection::complete(bool intensities) {
   return hasPlus || hasMinus;
 }
 
+void requireIndices(const std::string &path, const std::array<std::int32_t, 3> &hkl) {
+  for (const std::int32_t index : hkl)
+    if (std::abs(std::int64_t(index)) > 100000)
+      throw FileError(path, "has the Miller index " + std::to_string(index) +
+                                ", which is out of range; the file is damaged");
+}
+
 void expandToP1(const std::string &path, const std::vector<UniqueReflection> &unique,
                 const gemmi::SpaceGroup &group, double defaultF, StructureFactors &result) {
   result.spaceGroup = group.hm;
@@ -60,10 +67,7 @@ void expandToP1(const std::string &path, const std::vector<UniqueReflection> &un
   const std::vector<Rotation> rotations = distinctRotations(ops);
   std::array<std::int64_t, 3> limit{};
   for (const UniqueReflection &r : unique)
-    for (const std::int32_t index : r.hkl)
-      if (std::abs(std::int64_t(index)) > 100000)
-        throw FileError(path, "has the Miller index " + std::to_string(index) +
-                                  ", which is out of range; the file is damaged");
+    requireIndices(path, r.hkl);
   for (const UniqueReflection &r : unique)
     for (const Rotation &rotation : rotations) {
       const auto h = turned(r.hkl, rotation);

@@ -23,6 +23,9 @@ struct UniqueReflection {
   bool complete(bool intensities);
 };
 
+/// Throws FileError for indices that no reflection has.
+void requireIndices(const std::string &path, const std::array<std::int32_t, 3> &hkl);
+
 /// Applies all operations of the space group and adds the mates. The cell stays the conventional
 /// one: where the group is centred the nodes that it extinguishes are 0, also where `defaultF` is
 /// not, so that numbers of cells count conventional cells. Sets all of the result but its cell and

@@ -94,9 +94,12 @@ void toAmplitudes(std::vector<UniqueReflection> &reflections, const gemmi::UnitC
     if (ops.is_systematically_absent(indices(r)))
       continue;
     const double multiplicity = ops.epsilon_factor(indices(r));
-    for (const auto &[I, sigma] : {std::pair(r.plus, r.sigmas[0]), {r.minus, r.sigmas[1]}})
-      measured.push_back(
-          {cell.calculate_1_d2(indices(r)), I / multiplicity, std::pow(sigma / multiplicity, 2)});
+    // Without anomalous signal the two of a pair are one measurement.
+    const bool one = r.plus == r.minus && r.sigmas[0] == r.sigmas[1];
+    const double I = (double(r.plus) + r.minus) / 2;
+    const double sigma = one ? r.sigmas[0] : std::hypot(r.sigmas[0], r.sigmas[1]) / 2;
+    measured.push_back(
+        {cell.calculate_1_d2(indices(r)), I / multiplicity, std::pow(sigma / multiplicity, 2)});
   }
   const Shells shells(std::move(measured));
   for (UniqueReflection &r : reflections) {

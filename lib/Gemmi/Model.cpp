@@ -137,7 +137,10 @@ class FactorsOfModel {
 public:
   FactorsOfModel(const std::string &path, gemmi::Structure &structure, const ModelOptions &options)
       : path(path), structure(structure), model(structure.models.front()), options(options),
-        group(groupOf(path, structure)), atoms(checkedAtoms(path, model)) {}
+        group(groupOf(path, structure)), atoms(checkedAtoms(path, model)) {
+    if (group.number == 1)
+      addCentringCopies();
+  }
 
   StructureFactors calculate() {
     density.d_min = options.dmin;
@@ -161,6 +164,25 @@ public:
   }
 
 private:
+  /// Gemmi's grids take every group of number 1 for P 1, so that A 1, B 1, C 1, I 1 and F 1 would
+  /// lose the copies that their centring makes.
+  void addCentringCopies() {
+    const std::vector<gemmi::Chain> chains = model.chains;
+    for (const gemmi::Op::Tran &by : group.operations().cen_ops) {
+      constexpr double den = gemmi::Op::DEN;
+      const gemmi::Position shift =
+          structure.cell.orthogonalize(gemmi::Fractional(by[0] / den, by[1] / den, by[2] / den));
+      if (shift.length() == 0)
+        continue;
+      for (gemmi::Chain chain : chains) {
+        for (gemmi::Residue &residue : chain.residues)
+          for (gemmi::Atom &atom : residue.atoms)
+            atom.pos += shift;
+        model.chains.push_back(std::move(chain));
+      }
+    }
+  }
+
   void requireMemory() const {
     const auto points = [&](double spacing) {
       return structure.cell.volume / (spacing * spacing * spacing);

@@ -2,6 +2,7 @@
 #include "lib/Gemmi/Expansion.h"
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
+#include "lib/Gemmi/Merging.h"
 #include "lib/Gemmi/Reflections.h"
 
 #include <cmath>
@@ -94,7 +95,8 @@ std::vector<NamedColumn> columnsOf(const gemmi::Mtz &mtz) {
 class Values {
 public:
   Values(const std::string &content, const gemmi::Mtz &mtz)
-      : bytes(content.data() + 80), width(mtz.columns.size()), swapped(!mtz.same_byte_order) {}
+      : bytes(content.data() + 80), width(mtz.columns.size()), swapped(!mtz.same_byte_order),
+        missing(mtz.valm) {}
   float at(std::size_t row, std::size_t column) const {
     std::uint32_t word;
     std::memcpy(&word, bytes + 4 * (row * width + column), 4);
@@ -102,57 +104,86 @@ public:
       word = __builtin_bswap32(word);
     float value;
     std::memcpy(&value, &word, 4);
-    return value;
+    return value == missing ? NAN : value;
   }
 
 private:
   const char *bytes;
   std::size_t width;
   bool swapped;
+  float missing; ///< the number of values that are none
 };
 
-/// The phase column of the amplitudes: the first behind them.
+/// The phase column of the amplitudes: that of their name (FC and PHIC, FWT and PHWT), else the
+/// first behind them.
 std::size_t phaseColumnOf(const std::string &path, const gemmi::Mtz &mtz, std::size_t amplitudes) {
+  const std::string &label = mtz.columns[amplitudes].label;
+  for (const std::string &name : {"PHI" + label, "PHI" + label.substr(1), "PH" + label.substr(1)})
+    if (const gemmi::Mtz::Column *column = mtz.column_with_label(name))
+      if (column->type == 'P')
+        return column->idx;
   for (std::size_t i = amplitudes; i < mtz.columns.size(); ++i)
     if (mtz.columns[i].type == 'P')
       return i;
-  throw FileError(path, "has no column of phases behind " + mtz.columns[amplitudes].label +
+  throw FileError(path, "has no column of phases behind " + label +
                             "; anomalous scatterers add to complex structure factors: name a "
                             "column of amplitudes that has phases");
 }
 
-/// `phases`: their column, if they are wanted.
+/// Where H, K and L are; programs may write them anywhere.
+std::array<std::size_t, 3> indexColumnsOf(const std::string &path, const gemmi::Mtz &mtz) {
+  std::array<std::size_t, 3> found{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string label(1, "HKL"[i]);
+    const gemmi::Mtz::Column *column = mtz.column_with_label(label);
+    if (!column)
+      throw FileError(path, "has no column '" + label +
+                                "', and reflections have indices in H, K and L; rename the columns "
+                                "of its indices");
+    found[i] = column->idx;
+  }
+  return found;
+}
+
+/// `phases`: their column, if they are wanted; reflections are as listed then.
 std::vector<UniqueReflection> reflectionsOf(const std::string &path, const gemmi::Mtz &mtz,
                                             const Values &values, const AmplitudeChoice &choice,
-                                            std::optional<std::size_t> phases) {
+                                            std::optional<std::size_t> phases,
+                                            std::vector<std::string> &warnings) {
+  const std::array<std::size_t, 3> indices = indexColumnsOf(path, mtz);
   std::vector<UniqueReflection> unique;
-  unique.reserve(std::size_t(mtz.nreflections));
+  ListedReflections listed(path, *mtz.spacegroup, choice.sigmas.has_value());
   for (std::size_t row = 0; row < std::size_t(mtz.nreflections); ++row) {
-    float plus = values.at(row, choice.plus), minus = values.at(row, choice.minus);
+    UniqueReflection r{{}, values.at(row, choice.plus), values.at(row, choice.minus)};
     if (choice.difference) {
       const float half = values.at(row, *choice.difference) / 2;
       if (std::isfinite(half)) {
-        plus += half;
-        minus -= half;
+        r.plus += half;
+        r.minus -= half;
       }
     }
-    UniqueReflection r{{}, plus, minus};
     if (choice.sigmas)
       r.sigmas = {values.at(row, (*choice.sigmas)[0]), values.at(row, (*choice.sigmas)[1])};
-    if (!r.complete(choice.sigmas.has_value()) || r.plus == mtz.valm)
-      continue;
-    if (phases)
-      r.phase = values.at(row, *phases);
-    if (!std::isfinite(r.phase))
-      continue;
-    for (int i = 0; i < 3; ++i) {
-      const float index = values.at(row, std::size_t(i));
+    for (std::size_t i = 0; i < 3; ++i) {
+      const float index = values.at(row, indices[i]);
       if (!(std::fabs(index) < 1e6f) || index != std::nearbyint(index))
         throw FileError(path, "reflection " + std::to_string(row + 1) +
                                   " has an index that is no whole number; the file is damaged");
-      r.hkl[std::size_t(i)] = std::int32_t(index);
+      r.hkl[i] = std::int32_t(index);
     }
-    unique.push_back(r);
+    if (!phases) {
+      listed.add(r, choice.mates());
+      continue;
+    }
+    r.phase = values.at(row, *phases);
+    if (r.complete(choice.sigmas.has_value()) && std::isfinite(r.phase))
+      unique.push_back(r);
+  }
+  if (!phases) {
+    unique = listed.merged();
+    warnings = listed.warnings();
+  } else {
+    refuseRepeated(path, unique);
   }
   return unique;
 }
@@ -187,7 +218,8 @@ StructureFactors readMtz(const NameAndLabel &file, const std::string &content, d
                                 "', which is not in the tables of settings; reindex it to a "
                                 "usual setting, or write the usual name of this one");
     StructureFactors result;
-    auto unique = reflectionsOf(path, mtz, Values(content, mtz), choice, phaseColumn);
+    auto unique =
+        reflectionsOf(path, mtz, Values(content, mtz), choice, phaseColumn, result.warnings);
     if (unique.empty())
       throw FileError(path, "has no amplitude that is a number");
     const gemmi::UnitCell &cell = mtz.get_cell(mtz.columns[choice.plus].dataset_id);

@@ -1,9 +1,9 @@
 #include "lib/Gemmi/Shelx.h"
 
 #include "lib/Files/FileContents.h"
-#include "lib/Gemmi/Expansion.h"
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
+#include "lib/Gemmi/Merging.h"
 #include "lib/Gemmi/Operation.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <gemmi/merge.hpp>
+#include <gemmi/symmetry.hpp>
 #include <sstream>
 
 namespace nanobragg::io {
@@ -97,11 +97,9 @@ Instructions instructionsOf(const std::string &hkl) {
 }
 
 /// Up to the reflection 0 0 0; what has no sigma above 0 was not measured.
-gemmi::Intensities reflectionsOf(const std::string &path, const std::string &content,
-                                 const Instructions &crystal) {
-  gemmi::Intensities measured;
-  measured.spacegroup = crystal.group;
-  measured.unit_cell = crystal.cell;
+std::vector<UniqueReflection> reflectionsOf(const std::string &path, const std::string &content,
+                                            const Instructions &crystal) {
+  ListedReflections listed(path, *crystal.group, /*intensities=*/true);
   std::istringstream lines(content);
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -120,39 +118,15 @@ gemmi::Intensities reflectionsOf(const std::string &path, const std::string &con
                         "is no reflection of SHELX: h k l in columns of four "
                         "characters, F^2 and sigma in columns of eight");
     }
-    const gemmi::Miller hkl{{int(values[0]), int(values[1]), int(values[2])}};
-    if (hkl == gemmi::Miller{{0, 0, 0}})
+    const std::array<std::int32_t, 3> hkl{int(values[0]), int(values[1]), int(values[2])};
+    if (hkl == std::array<std::int32_t, 3>{})
       break;
-    if (values[4] > 0)
-      measured.data.push_back({hkl, 0, 1, values[3], values[4]});
+    const float value = float(values[3]), sigma = float(values[4]);
+    listed.add({hkl, value, value, 0, {sigma, sigma}}, /*mates=*/false);
   }
-  if (measured.data.empty())
+  std::vector<UniqueReflection> unique = listed.merged();
+  if (unique.empty())
     throw FileError(path, "has no reflection with a sigma above 0");
-  measured.switch_to_asu_indices();
-  measured.merge_in_place(crystal.group->is_centrosymmetric() ? gemmi::DataType::Mean
-                                                              : gemmi::DataType::Anomalous);
-  return measured;
-}
-
-/// I(+) and I(-) of a reflection stand one behind the other.
-std::vector<UniqueReflection> paired(const gemmi::Intensities &merged) {
-  std::vector<UniqueReflection> unique;
-  for (const gemmi::Intensities::Refl &r : merged.data) {
-    const std::array<std::int32_t, 3> hkl{r.hkl[0], r.hkl[1], r.hkl[2]};
-    if (unique.empty() || unique.back().hkl != hkl)
-      unique.push_back({hkl, NAN, NAN});
-    UniqueReflection &u = unique.back();
-    if (r.isign >= 0) {
-      u.plus = float(r.value);
-      u.sigmas[0] = float(r.sigma);
-    }
-    if (r.isign <= 0) {
-      u.minus = float(r.value);
-      u.sigmas[1] = float(r.sigma);
-    }
-  }
-  for (UniqueReflection &u : unique)
-    u.complete(true);
   return unique;
 }
 
@@ -166,8 +140,7 @@ StructureFactors readShelx(const NameAndLabel &file, const std::string &content,
   const std::string &path = file.name;
   return withGemmi(path, as, [&] {
     const Instructions crystal = instructionsOf(path);
-    const gemmi::Intensities merged = reflectionsOf(path, content, crystal);
-    std::vector<UniqueReflection> unique = paired(merged);
+    std::vector<UniqueReflection> unique = reflectionsOf(path, content, crystal);
     if (crystal.hklf == 4)
       toAmplitudes(unique, crystal.cell, *crystal.group);
     StructureFactors result;

@@ -198,6 +198,55 @@ TEST(Mtz, ExpectsMoreWhereSymmetryMultipliesAndNothingWhereItExtinguishes) {
   EXPECT_EQ(at(f.grid, 0, 0, 3), 0);
 }
 
+TEST(Mtz, TakesIndicesAndPhasesByTheirLabels) {
+  std::string bytes =
+      mtzBytes("P 1", {{"PHIC", 'P'}, {"FC", 'F'}, {"PHIB", 'P'}}, {7, 1, 2, 90, 10, 3});
+  for (const auto &[from, to] :
+       {std::pair("COLUMN L H", "COLUMN K H"), std::pair("COLUMN K H", "COLUMN H H"),
+        std::pair("COLUMN H H", "COLUMN FREE I"), std::pair("COLUMN PHIB P", "COLUMN L H")}) {
+    std::string line = to;
+    line.resize(20, ' ');
+    bytes.replace(bytes.find(from), 20, line);
+  }
+  EXPECT_EQ(at(mtz(bytes).grid, 1, 2, 3), 10);
+  StructureFactors f = readMtz({"a.mtz", ""}, bytes, 0, true);
+  f.grid.values = f.imaginary;
+  EXPECT_NEAR(at(f.grid, 1, 2, 3), 10, 1e-5) << "PHIC stands before FC";
+  bytes.replace(bytes.find("COLUMN L H"), 10, "COLUMN M H");
+  EXPECT_THAT(refusalOf([&] { mtz(bytes); }), HasSubstr("has no column 'L'"));
+}
+
+TEST(Mtz, ShellsHaveTwoHundredReflections) {
+  // Twice as bright at each further reflection: the mean of a shell depends on which are in it.
+  std::vector<float> rows;
+  double sum = 0;
+  constexpr int count = 399;
+  for (int h = 1; h <= count; ++h) {
+    const float I = h == 1 ? 1 : float(h * h);
+    sum += I;
+    rows.insert(rows.end(), {float(h), 0, 0, I, 20});
+  }
+  const auto f = mtz(mtzBytes("P 1", {{"I", 'J'}, {"SIGI", 'Q'}}, rows));
+  EXPECT_NEAR(at(f.grid, 1, 0, 0), frenchWilson(1, 20, sum / count, false).F, 1e-4);
+}
+
+TEST(Mtz, MergesWhatItListsAgain) {
+  const auto once = mtz(mtzBytes("P 2 2 2", {{"F", 'F'}}, {1, 2, 3, 10, -1, -2, 3, 10.001f}));
+  EXPECT_EQ(once.reflections, 1u);
+  EXPECT_TRUE(once.warnings.empty()) << "equal but for rounding";
+  // Friedel mates in rows of their own keep their difference.
+  const auto f =
+      mtz(mtzBytes("P 2 2 2", {{"F", 'F'}}, {1, 2, 3, 10, -1, -2, -3, 8, 1, -2, -3, 12}));
+  EXPECT_EQ(at(f.grid, -1, 2, -3), 11);
+  EXPECT_EQ(at(f.grid, -1, 2, 3), 8);
+  ASSERT_EQ(f.warnings.size(), 1u);
+  EXPECT_THAT(f.warnings.front(), HasSubstr("a.mtz: lists 1 values again"));
+  const std::string twice =
+      mtzBytes("P 1", {{"FC", 'F'}, {"PHIC", 'P'}}, {1, 2, 3, 10, 0, 1, 2, 3, 11, 0});
+  EXPECT_THAT(refusalOf([&] { readMtz({"a.mtz", ""}, twice, 0, true); }),
+              HasSubstr("lists the reflection 1 2 3 more than once"));
+}
+
 TEST(Mtz, RefusesDamage) {
   const std::string good = mtzBytes("P 1", {{"F", 'F'}}, {1, 2, 3, 10});
   EXPECT_THAT(refusalOf([&] { mtz(good.substr(0, 90)); }), HasSubstr("a.mtz"));
@@ -235,6 +284,34 @@ TEST(CifReflections, ReadsAmplitudes) {
   EXPECT_EQ(f.reflections, 1u);
   const auto calculated = readCifReflections({"a.cif", "F_calc"}, sfCif, 0);
   EXPECT_EQ(at(calculated.grid, -2, 0, -1), 21);
+}
+
+TEST(CifReflections, MergesIntensitiesByTheirSigmas) {
+  const std::string text = "data_r1\n_cell.length_a 50\n_cell.length_b 60\n_cell.length_c 70\n"
+                           "_cell.angle_alpha 90\n_cell.angle_beta 90\n_cell.angle_gamma 90\n"
+                           "_symmetry.space_group_name_H-M 'P 21 21 21'\nloop_\n"
+                           "_refln.index_h\n_refln.index_k\n_refln.index_l\n"
+                           "_refln.intensity_meas\n_refln.intensity_sigma\n"
+                           "1 2 3 1000 1\n-1 -2 3 1300 2\n2 2 3 500 1\n";
+  const auto f = readCifReflections({"a.cif", ""}, text, 0);
+  EXPECT_NEAR(at(f.grid, -1, 2, -3), std::sqrt(1060), 1e-2);
+  EXPECT_EQ(f.reflections, 2u);
+  EXPECT_THAT(f.warnings, testing::ElementsAre(HasSubstr("mean, weighted by the sigmas")));
+}
+
+TEST(CifReflections, RefusesSeveralWavelengthsInAList) {
+  std::string text = sfCif;
+  text.replace(text.find("loop_"), 5,
+               "loop_\n_diffrn_radiation_wavelength.id\n_diffrn_radiation_wavelength.wavelength\n"
+               "1 0.979\n2 0.918\nloop_\n_refln.wavelength_id");
+  text.replace(text.find("1 2 3 10"), 8, "1 1 2 3 10");
+  text.replace(text.find("2 0 1 ?"), 7, "2 2 0 1 ?");
+  EXPECT_THAT(refusalOf([&] { readCifReflections({"a.cif", ""}, text, 0); }),
+              HasSubstr("several wavelengths in one list (_refln.wavelength_id 1 (0.979 A), 2 "
+                        "(0.918 A))"));
+  const auto f = readCifReflections(
+      {"a.cif", ""}, std::string(sfCif) + "\n#\ndata_r2\n" + std::string(sfCif).substr(8), 0);
+  EXPECT_THAT(f.warnings, testing::ElementsAre(HasSubstr("in 2 blocks; those of the first, r1")));
 }
 
 const char *model =
@@ -341,6 +418,28 @@ TEST(Model, SkewCellsHaveAllTheirReflections) {
     EXPECT_NEAR(at(f.grid, h[0], h[1], h[2]), expected, 2e-3 * expected + 5e-3);
   }
   EXPECT_GE(far, 3);
+}
+
+TEST(Model, CentringOfGroupsOfNumberOneCounts) {
+  const auto of = [](const std::string &group) {
+    std::string text = model;
+    text.replace(text.find("P 1 21 1"), 8, group);
+    ModelOptions options;
+    options.dmin = 3;
+    options.kSol = 0.35;
+    options.bSol = 46;
+    return factorsOfModel("a.pdb", text, StructureFactorFormat::Pdb, options, {});
+  };
+  const auto plain = of("P 1     "), faces = of("F 1     ");
+  for (const auto &[group, odd] :
+       {std::pair("A 1     ", std::array{0, 1, 0}), std::pair("B 1     ", std::array{1, 0, 0}),
+        std::pair("C 1     ", std::array{1, 2, 0}), std::pair("I 1     ", std::array{1, 1, 1})}) {
+    const auto f = of(group);
+    EXPECT_NEAR(at(f.grid, odd[0], odd[1], odd[2]), 0, 0.05) << group;
+    EXPECT_GT(at(f.grid, 2, 2, 2), 1.2 * at(plain.grid, 2, 2, 2)) << group;
+  }
+  EXPECT_NEAR(at(faces.grid, 1, 1, 2), 0, 0.05);
+  EXPECT_EQ(faces.spaceGroup, "F 1");
 }
 
 TEST(Model, SolventChangesLowAnglesOnly) {
