@@ -59,7 +59,6 @@ struct DialsCrystal {
   std::array<Vec3, 3> real{};       ///< a, b, c at phi = 0, fixed and setting rotations apart
   std::vector<Mat3> atScanPoints{}; ///< columns a*, b*, c*: one more than images; empty: static
   std::string hallSymbol = " P 1";
-  double mosaicity = 0;
 };
 
 /// The averages over a pixel, with the numbers that flags have (docs/averages.md). A key of our
@@ -84,6 +83,7 @@ struct DialsExperiment {
   /// Models as the file has them, JSON; empty: not from a file. A model that no flag changed is
   /// written as it was read.
   std::string beamText{}, detectorText{}, goniometerText{}, scanText{}, crystalText{};
+  std::vector<std::string> warnings{}; ///< one sentence each, of the keys that are not used
 };
 
 /// a, b, c to a*, b*, c* or back, without 2 pi.

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 
 namespace nanobragg::io {
 namespace {
@@ -31,6 +33,7 @@ public:
   }
 
   const json *find(const char *key) const {
+    asked.insert(key);
     const auto found = object.find(key);
     return found == object.end() || found->is_null() ? nullptr : &*found;
   }
@@ -83,10 +86,53 @@ public:
     return value.get<double>();
   }
 
+  /// Keys that nothing has asked for and that say something, apart from those that a simulation
+  /// does not depend on.
+  std::set<std::string> unread(std::span<const std::string_view> beside) const {
+    std::set<std::string> keys;
+    for (const auto &[key, value] : object.items()) {
+      const bool says = !(value.is_null() || value == 0 || value == "" || value == false ||
+                          ((value.is_array() || value.is_object()) && value.empty()));
+      if (says && !asked.contains(key) && !std::ranges::count(beside, key))
+        keys.insert(key);
+    }
+    return keys;
+  }
+
   const std::string &path;
   std::string where;
   const json &object;
+
+private:
+  mutable std::set<std::string> asked;
 };
+
+/// Keys of any model that DIALS writes and no simulation depends on.
+constexpr std::string_view ofNoEffect[] = {"__id__",
+                                           "identifier",
+                                           "name",
+                                           "names",
+                                           "type",
+                                           "imageset",
+                                           "profile",
+                                           "scaling_model",
+                                           "epochs",
+                                           "batch_offset",
+                                           "exposure_time",
+                                           "valid_image_ranges",
+                                           "raw_image_offset",
+                                           "transmission",
+                                           "trusted_range",
+                                           "B_covariance",
+                                           "cell_parameter_sd",
+                                           "cell_volume_sd",
+                                           "recalculated_cell_parameter_sd",
+                                           "recalculated_unit_cell",
+                                           "recalculated_cell_volume",
+                                           "recalculated_cell_volume_sd",
+                                           "B_covariance_at_scan_points",
+                                           "recalculated_unit_cell_sd",
+                                           "sample_to_source_distance"};
 
 /// Where a node of the hierarchy stands: columns fast, slow, normal, and the origin.
 struct Frame {
@@ -115,7 +161,8 @@ public:
   DetectorReader(const std::string &path, const std::string &where, const json &object)
       : model(path, where, object) {}
 
-  std::vector<DialsPanel> read() {
+  /// Adds to `unread` the keys of panels that are not used.
+  std::vector<DialsPanel> read(std::set<std::string> &unread) {
     const json *list = model.find("panels");
     if (!list || !list->is_array() || list->empty())
       model.refuse("has no \"panels\"");
@@ -126,6 +173,9 @@ public:
     for (std::size_t i = 0; i < list->size(); ++i) {
       const Model panel = panelAt(*list, i);
       panels.push_back(panelOf(panel, frames[i] ? *frames[i] : frameOf(panel, Frame{})));
+      if (frames[i])
+        frameOf(panel, Frame{}); // these keys were read with the hierarchy
+      unread.merge(panel.unread(ofNoEffect));
     }
     return panels;
   }
@@ -181,7 +231,9 @@ private:
     p.thickness = model.number("thickness", 0);
     p.mu = model.number("mu", 0);
     p.gain = model.number("gain", 1);
-    p.pedestal = model.number("pedestal", 0);
+    // Is written again, but no image has it, which unread() says.
+    if (const auto pedestal = model.object.find("pedestal"); pedestal != model.object.end())
+      p.pedestal = model.numberOf(*pedestal, "pedestal");
     if (const json *mask = model.find("mask")) {
       for (const json &rectangle : *mask) {
         if (!rectangle.is_array() || rectangle.size() != 4)
@@ -263,30 +315,42 @@ DialsGoniometer goniometerOf(const Model &model) {
   return g;
 }
 
-DialsScan scanOf(const Model &model) {
+/// `unread`: of the properties.
+DialsScan scanOf(const Model &model, std::set<std::string> &unread) {
   DialsScan scan;
   const auto range = model.needed<2>("image_range");
   scan.first = std::int64_t(range[0]);
   scan.last = std::int64_t(range[1]);
   if (scan.last < scan.first || scan.images() > 10000000)
     model.refuse("has an \"image_range\" that is none");
+  const auto exposure = [&](const Model &m) {
+    if (const json *times = m.find("exposure_time"))
+      if (times->is_array() && !times->empty() && times->front().is_number())
+        scan.exposure = times->front().get<double>();
+  };
+  exposure(model);
+  const json *properties = model.find("properties");
   if (const auto oscillation = model.numbers<2>("oscillation")) {
     scan.start = (*oscillation)[0];
     scan.width = (*oscillation)[1];
-  } else if (const json *properties = model.find("properties")) {
-    // New lists say where each image starts.
-    const auto angles =
-        properties->is_object() ? properties->find("oscillation") : properties->end();
-    if (properties->is_object() && angles != properties->end() && angles->is_array() &&
-        !angles->empty()) {
-      scan.start = model.numberOf(angles->front(), "oscillation");
-      if (angles->size() > 1)
-        scan.width = model.numberOf((*angles)[1], "oscillation") - scan.start;
-    }
+  } else if (properties) {
+    // New lists say where each image starts, and how wide it is where that does not follow.
+    const Model each(model.path, model.where + ", properties", *properties);
+    const auto first = [&](const char *key) -> std::optional<double> {
+      const json *list = each.find(key);
+      return list && list->is_array() && !list->empty()
+                 ? std::optional(each.numberOf(list->front(), key))
+                 : std::nullopt;
+    };
+    exposure(each);
+    scan.start = first("oscillation").value_or(0);
+    const json *starts = each.find("oscillation");
+    if (const auto width = first("oscillation_width"))
+      scan.width = *width;
+    else if (starts && starts->is_array() && starts->size() > 1)
+      scan.width = each.numberOf((*starts)[1], "oscillation") - scan.start;
+    unread = each.unread(ofNoEffect);
   }
-  if (const json *times = model.find("exposure_time"))
-    if (times->is_array() && !times->empty() && times->front().is_number())
-      scan.exposure = times->front().get<double>();
   return scan;
 }
 
@@ -298,7 +362,6 @@ DialsCrystal crystalOf(const Model &model) {
   if (!(std::fabs(volume) > 1e-6))
     model.refuse("has cell vectors that lie in a plane");
   crystal.hallSymbol = model.text("space_group_hall_symbol", crystal.hallSymbol);
-  crystal.mosaicity = model.number("mosaicity", 0);
   if (const json *points = model.find("A_at_scan_points")) {
     if (!points->is_array())
       model.refuse("has \"A_at_scan_points\" that are no list");
@@ -372,24 +435,42 @@ private:
     const std::string where = "experiment " + std::to_string(index);
     const Model model(path, where, entry);
     DialsExperiment e;
-    const auto take = [&](const char *key, std::string &text, auto read) {
-      if (const json *found = referred(model, key)) {
-        read(Model(path, where + ", " + key, *found));
-        text = found->dump();
-        return true;
-      }
-      return false;
+    const auto warn = [&](const char *of, const std::set<std::string> &keys) {
+      std::string names;
+      for (const std::string &key : keys)
+        names += (names.empty() ? "\"" : ", \"") + key + "\"";
+      if (!keys.empty())
+        e.warnings.push_back(path + ": what its " + of + " says as " + names +
+                             " is not used; flags can say more");
     };
-    if (!take("beam", e.beamText, [&](const Model &m) { e.beam = beamOf(m); }))
+    const auto take = [&](const char *key, std::string &text, auto read) {
+      const json *found = referred(model, key);
+      if (!found)
+        return false;
+      const Model m(path, where + ", " + key, *found);
+      std::set<std::string> unread;
+      read(m, unread);
+      unread.merge(m.unread(ofNoEffect));
+      warn(key, unread);
+      text = found->dump();
+      return true;
+    };
+    using Keys = std::set<std::string>;
+    if (!take("beam", e.beamText, [&](const Model &m, Keys &) { e.beam = beamOf(m); }))
       model.refuse("has no \"beam\"");
-    if (!take("detector", e.detectorText,
-              [&](const Model &m) { e.panels = DetectorReader(path, m.where, m.object).read(); }))
+    if (!take("detector", e.detectorText, [&](const Model &m, Keys &unread) {
+          e.panels = DetectorReader(path, m.where, m.object).read(unread);
+          for (const char *read : {"panels", "hierarchy"})
+            m.find(read);
+        }))
       model.refuse("has no \"detector\"");
-    take("goniometer", e.goniometerText, [&](const Model &m) { e.goniometer = goniometerOf(m); });
-    take("scan", e.scanText, [&](const Model &m) { e.scan = scanOf(m); });
-    take("crystal", e.crystalText, [&](const Model &m) { e.crystal = crystalOf(m); });
+    take("goniometer", e.goniometerText,
+         [&](const Model &m, Keys &) { e.goniometer = goniometerOf(m); });
+    take("scan", e.scanText, [&](const Model &m, Keys &unread) { e.scan = scanOf(m, unread); });
+    take("crystal", e.crystalText, [&](const Model &m, Keys &) { e.crystal = crystalOf(m); });
     if (const json *ours = model.find("nanobragg"))
       e.averages = averagesOf(Model(path, where + ", nanobragg", *ours));
+    warn("experiment", model.unread(ofNoEffect));
     if (const json *set = model.find("imageset"); set && set->is_number_unsigned()) {
       e.imageSet = set->get<std::int64_t>();
       if (const json *found = referred(model, "imageset"); found && found->is_object())

@@ -303,6 +303,7 @@ void loadExpt(const ExperimentRequest &request, LoadedInputs &loaded) {
   const std::vector<io::DialsExperiment> all = io::readExpt(path, name.index);
   refuseConventions(request, path);
   io::DialsExperiment chosen = all.front();
+  loaded.warnings.insert(loaded.warnings.end(), chosen.warnings.begin(), chosen.warnings.end());
   if (!chosen.mask.empty())
     chosen.mask = maskFileOf(chosen, path);
   // Without a number, those of the same images are lattices on them.

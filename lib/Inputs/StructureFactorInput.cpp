@@ -28,25 +28,57 @@ std::string textOf(const Cell &cell) {
   return text;
 }
 
-/// Roundings of a cell are below these, other crystal forms above.
-void refuseOtherCell(const std::string &path, const Cell &ofFile, const Cell &given) {
+/// Roundings of a cell are less, other crystal forms more.
+bool differ(const Cell &one, const Cell &other) {
   constexpr double edge = 0.005, angle = 0.5;
-  for (std::size_t i = 0; i < 6; ++i) {
-    const double apart = std::fabs(ofFile[i] - given[i]);
-    if (apart > (i < 3 ? edge * ofFile[i] : angle))
-      throw UsageError("-cell " + textOf(given) + " contradicts " + path + ", whose cell is " +
-                       textOf(ofFile) + "; leave -cell out to take the file's");
-  }
+  for (std::size_t i = 0; i < 6; ++i)
+    if (std::fabs(one[i] - other[i]) > (i < 3 ? edge * one[i] : angle))
+      return true;
+  return false;
 }
 
-void takeCell(const std::string &path, const std::optional<Cell> &ofFile, LoadedInputs &loaded) {
+/// The cell of the orientation that a file gives; none where there is no such file.
+std::optional<Cell> cellOfOrientation(const ExperimentRequest &request,
+                                      const LoadedInputs &loaded) {
+  const Inputs &in = loaded.inputs;
+  if (!in.hasMatrix() || request.inputs.hasMatrix())
+    return std::nullopt;
+  const double unit =
+      in.matrix ? units::angstrom : units::angstrom / wavelengthOf(loaded.options, in);
+  const Mat3 &matrix = in.matrix ? *in.matrix : *in.mosflmMatrix;
+  std::array<Vec3, 3> stars;
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 3; ++column)
+      stars[column][row] = matrix[3 * row + column] * unit;
+  const std::array<Vec3, 3> edges = io::reciprocalOf(stars);
+  Cell cell;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Vec3 &u = edges[(i + 1) % 3], &v = edges[(i + 2) % 3];
+    cell[i] = length(edges[i]);
+    cell[3 + i] = flagUnit::degrees.fromSI(std::acos(dot(u, v) / (length(u) * length(v))));
+  }
+  return cell;
+}
+
+void takeCell(const std::string &path, const std::optional<Cell> &ofFile,
+              const ExperimentRequest &request, LoadedInputs &loaded) {
   if (!ofFile)
     return;
-  if (const auto &cell = loaded.options.cell)
-    return refuseOtherCell(path, *ofFile, flagUnit::inFlagUnits(flagUnit::cell, *cell));
-  if (loaded.inputs.hasMatrix())
-    return; // has the cell that the crystal was found with
-  loaded.options.cell = flagUnit::inSI(flagUnit::cell, *ofFile);
+  if (loaded.options.cell) {
+    const Cell given = flagUnit::inFlagUnits(flagUnit::cell, *loaded.options.cell);
+    if (differ(*ofFile, given))
+      throw UsageError("-cell " + textOf(given) + " contradicts " + path + ", whose cell is " +
+                       textOf(*ofFile) + "; leave -cell out to take the file's");
+    return;
+  }
+  if (const auto found = cellOfOrientation(request, loaded); found && differ(*ofFile, *found))
+    throw UsageError((request.files.matrix ? *request.files.matrix : *request.files.expt) +
+                     " has a crystal of the cell " + textOf(*found) + ", and " + path +
+                     " structure factors of the cell " + textOf(*ofFile) +
+                     "; give those of this crystal form. A text list of h k l F has no cell and is "
+                     "taken for any crystal");
+  if (!loaded.inputs.hasMatrix()) // which has the cell that the crystal was found with
+    loaded.options.cell = flagUnit::inSI(flagUnit::cell, *ofFile);
 }
 
 /// The finest spacing that a pixel sees, from the corners of all panels; A.
@@ -101,7 +133,7 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
   model.wavelength = flagUnit::wavelength.fromSI(wavelengthOf(loaded.options, loaded.inputs));
   factors = io::calculateStructureFactors(file.name, content, format, model, ofCommandLine);
   if (given)
-    takeCell(file.name, factors.cell, loaded);
+    takeCell(file.name, factors.cell, request, loaded);
   std::string names = file.name;
   for (const io::ModelPart &part : model.others)
     names += " and " + part.path;
@@ -154,7 +186,7 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
       refuse(file, format);
     factors = io::readReflections(file, content, format, loaded.options.defaultF,
                                   request.files.anomalousAtoms.has_value());
-    takeCell(file.name, factors.cell, loaded);
+    takeCell(file.name, factors.cell, request, loaded);
   } else {
     refuse(file, format);
   }

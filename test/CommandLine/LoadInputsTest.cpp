@@ -64,6 +64,32 @@ TEST_F(LoadInputsTest, NeedsCellAndStructureFactors) {
   EXPECT_EQ(refused("-cell 40 -default_F 1"), "");
 }
 
+TEST_F(LoadInputsTest, StructureFactorsAreOfTheCrystalThatIsThere) {
+  const auto crystal = [&](const std::string &a) {
+    return folder.add(a + ".expt",
+                      R"({"experiment": [{"beam": 0, "detector": 0, "crystal": 0}],
+      "beam": [{"direction": [0, 0, 1], "wavelength": 1}],
+      "detector": [{"panels": [{"fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
+        "origin": [-1, 1, -100], "image_size": [9, 9], "pixel_size": [0.1, 0.1]}]}],
+      "crystal": [{"real_space_a": [)" +
+                          a + R"(, 0, 0], "real_space_b": [0, 50, 0],
+        "real_space_c": [0, 0, 60], "space_group_hall_symbol": " P 1"}]})");
+  };
+  const std::string cif = folder.add(
+      "r.cif", "data_r\n_cell.length_a 40\n_cell.length_b 50\n_cell.length_c 60\n"
+               "_cell.angle_alpha 90\n_cell.angle_beta 90\n_cell.angle_gamma 90\n"
+               "_symmetry.space_group_name_H-M 'P 1'\nloop_\n_refln.index_h\n_refln.index_k\n"
+               "_refln.index_l\n_refln.F_meas_au\n1 2 3 10\n");
+  EXPECT_EQ(refused("--expt=" + crystal("40.1") + " -hkl " + cif), "");
+  EXPECT_THAT(refused("--expt=" + crystal("41") + " -hkl " + cif),
+              HasSubstr("has a crystal of the cell 41 50 60 90 90 90, and"));
+  EXPECT_EQ(refused("--expt=" + crystal("41") + " -hkl " + hkl), "") << "has no cell";
+  const std::string matrix = folder.add("a.mat", "0.05 0 0 0 0.04 0 0 0 0.0333333\n");
+  EXPECT_EQ(refused("-mat " + matrix + " -lambda 2 -hkl " + cif), "");
+  EXPECT_THAT(refused("-mat " + matrix + " -lambda 1 -hkl " + cif),
+              HasSubstr("a.mat has a crystal of the cell 20 25 30"));
+}
+
 TEST_F(LoadInputsTest, TakesTheCellOfTheFirstShot) {
   const std::string table =
       folder.add("table", "N cell\n5 41 42 43 90 90 90\n6 51 52 53 90 90 90\n");

@@ -118,6 +118,40 @@ TEST_F(ExptFileTest, SaysWhatIsAveraged) {
                 "has a width below 0");
 }
 
+TEST_F(ExptFileTest, AScanOfOneImageHasItsWidth) {
+  std::string text = list;
+  const std::string key = "\"image_range\": [1, 10], \"oscillation\": [3, 0.5]";
+  text.replace(text.find(key), key.size(),
+               "\"image_range\": [1, 1], \"properties\": {\"oscillation\": [3], "
+               "\"oscillation_width\": [0.5], \"exposure_time\": [0.1], \"epochs\": [0]}");
+  const DialsExperiment e = first(text);
+  EXPECT_EQ(e.scan->start, 3);
+  EXPECT_EQ(e.scan->width, 0.5);
+  EXPECT_EQ(e.scan->exposure, 0.1);
+  EXPECT_TRUE(e.warnings.empty());
+}
+
+TEST_F(ExptFileTest, NamesTheKeysThatItDoesNotUse) {
+  EXPECT_THAT(first(list).warnings, testing::IsEmpty());
+  const auto warning = [&](const std::string &from, const std::string &more) {
+    std::string text = list;
+    text.insert(text.find(from), more + ", ");
+    const std::vector<std::string> all = first(text).warnings;
+    return all.size() == 1 ? all.front() : "";
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(warning("\"wavelength\"", "\"s0_at_scan_points\": [[0, 0, 1]], \"divergence\": 0.1"),
+              HasSubstr("what its beam says as \"divergence\", \"s0_at_scan_points\" is not used"));
+  EXPECT_THAT(warning("\"real_space_b\"", "\"mosaicity\": 0.1"), HasSubstr("crystal says"));
+  EXPECT_THAT(warning("\"image_size\"", "\"pedestal\": 100"), HasSubstr("\"pedestal\""));
+  EXPECT_THAT(warning("\"rotation_axis\"", "\"setting_rotation_at_scan_points\": [1]"),
+              HasSubstr("goniometer says"));
+  EXPECT_THAT(warning("\"oscillation\"", "\"time_of_flight\": [1]"), HasSubstr("scan says"));
+  EXPECT_THAT(warning("\"imageset\": 0", "\"partner\": 2"), HasSubstr("experiment says"));
+  // Empty values are no reason for a warning.
+  EXPECT_EQ(warning("\"real_space_b\"", "\"mosaicity\": 0.0, \"other\": null, \"list\": []"), "");
+}
+
 TEST_F(ExptFileTest, RefusalsNameExperimentAndKey) {
   expectRefusal("\"wavelength\": 0.98", "\"wavelength\": 0",
                 "experiment 0, beam has no \"wavelength\"");

@@ -29,13 +29,13 @@ class Scan:
             scan, imageset = (listed[kind][experiment[kind]] for kind in ("scan", "imageset"))
             self.goniometer = listed["goniometer"][experiment["goniometer"]]
             self.first, self.last = (operator.index(number) for number in scan["image_range"])
-            if not self.first < self.last < self.first + _MOST_IMAGES:
-                raise FileError(f"{path}: experiment {index} has the image_range {scan['image_range']}; a scan has 2 to {_MOST_IMAGES} images")
-            oscillation = scan["oscillation"] if "oscillation" in scan else scan["properties"]["oscillation"]
+            if not self.first <= self.last < self.first + _MOST_IMAGES:
+                raise FileError(f"{path}: experiment {index} has the image_range {scan['image_range']}; a scan has 1 to {_MOST_IMAGES} images")
             if "oscillation" in scan:
-                self.start, self.step = (float(v) for v in oscillation)
-            else:
-                self.start, self.step = float(oscillation[0]), float(oscillation[1]) - float(oscillation[0])
+                self.start, self.step = (float(v) for v in scan["oscillation"])
+            else:  # where each image starts, and how wide it is where that does not follow
+                starts, widths = scan["properties"]["oscillation"], scan["properties"].get("oscillation_width")
+                self.start, self.step = float(starts[0]), float(widths[0] if widths else starts[1] - starts[0])
             self.panels = listed["detector"][experiment["detector"]]["panels"]
             self.trusted = self.panels[0].get("trusted_range") or (0, numpy.inf)
             times = scan.get("exposure_time") or scan.get("properties", {}).get("exposure_time") or [0.0]
