@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace nanobragg::io {
 namespace {
@@ -44,10 +45,12 @@ public:
       geometry.panels.push_back(panelOf(panels.at(name), name));
     for (const auto &[name, keys] : regions)
       mask(name, keys, geometry.panels);
-    geometry.wavelength = wavelength();
-    if (!maskLine.text.empty())
-      geometry.warnings.push_back(path + ": the mask in " + maskLine.text +
-                                  " is not read; save it as an SMV image and give it with -mask");
+    geometry.saysDistance = firstLength.has_value();
+    geometry.wavelength = wavelength(geometry.wavelengthInImage);
+    takeGain(geometry);
+    if (const Value *width = find(globals, "bandwidth"))
+      geometry.bandwidth = numberOf(*width, "bandwidth");
+    warnAboutUnread(geometry.warnings);
     return geometry;
   }
 
@@ -71,10 +74,6 @@ private:
   void take(const std::string &key, Value value) {
     const std::size_t slash = key.find('/');
     if (slash == key.npos) {
-      if (key.starts_with("group_") || key.starts_with("rigid_group"))
-        return;
-      if (key == "mask" || key == "mask0_data")
-        maskLine = value;
       globals[key] = std::move(value);
       return;
     }
@@ -93,6 +92,7 @@ private:
   }
 
   const Value *find(const Keys &keys, const char *key) const {
+    asked.insert(key);
     if (const auto found = keys.find(key); found != keys.end())
       return &found->second;
     const auto global = globals.find(key);
@@ -122,10 +122,14 @@ private:
   /// In mm; numbers are metres unless a unit follows.
   double lengthOf(const Value &value, const std::string &what) const {
     const double number = numberOf(value, what);
-    return value.text.ends_with("mm") ? number : number * mm;
+    const std::string unit = trimmed(value.text.substr(value.text.find_last_of("0123456789.") + 1));
+    if (unit != "" && unit != "m" && unit != "mm")
+      throw FileError(path, value.line,
+                      what + " is " + inQuotes(value.text) + "; lengths are in m or in mm");
+    return unit == "mm" ? number : number * mm;
   }
 
-  double cameraLength(const Keys &keys, const std::string &name) const {
+  double cameraLength(const Keys &keys, const std::string &name) {
     const Value *offset = find(keys, "coffset"), *length = find(keys, "clen");
     const double behind = offset ? lengthOf(*offset, name + "/coffset") : 0;
     if (!length || isPath(*length)) {
@@ -134,7 +138,22 @@ private:
                                   " is, but where in an image that stands (clen); give -distance");
       return *distance + behind;
     }
-    return lengthOf(*length, name + "/clen") + behind;
+    const double stated = lengthOf(*length, name + "/clen");
+    if (!firstLength)
+      firstLength = stated;
+    return (distance ? *distance + (stated - *firstLength) : stated) + behind;
+  }
+
+  /// In mm; of the whole detector.
+  double shift(const char *key) {
+    const Value *value = find(globals, key);
+    if (!value)
+      return 0;
+    if (!isPath(*value))
+      return lengthOf(*value, key);
+    notes.insert(std::string(key) + " stands in an image (" + value->text +
+                 ") and is not used; write the number into the geometry");
+    return 0;
   }
 
   /// "+0.99x -0.01y +0.001z"
@@ -164,7 +183,7 @@ private:
     return vector;
   }
 
-  DialsPanel panelOf(const Keys &keys, const std::string &name) const {
+  DialsPanel panelOf(const Keys &keys, const std::string &name) {
     DialsPanel p;
     p.name = name;
     const double resolution = needed(keys, "res", name);
@@ -175,10 +194,18 @@ private:
     const Vec3 slow = directionOf(keys, "ss", {0, 1, 0}, name);
     if (!(length(cross(fast, slow)) > 1e-6))
       throw FileError(path, "panel " + inQuotes(name) + " has fs and ss that are parallel");
+    constexpr double rounding = 2e-3; // directions may have three digits
+    for (const double side : {length(fast), length(slow)})
+      if (std::fabs(side - 1) > rounding)
+        throw FileError(path, "panel " + inQuotes(name) + " has pixels with a side of " +
+                                  shortNumber(side) +
+                                  " times 1/res (the lengths of fs and ss); all pixels must be "
+                                  "squares of one size here: correct fs, ss or res");
     p.fast = unit(fast);
     p.slow = unit(slow);
     p.pixelSize = {pixel, pixel};
-    p.origin = {needed(keys, "corner_x", name) * pixel, needed(keys, "corner_y", name) * pixel,
+    p.origin = {needed(keys, "corner_x", name) * pixel + shift("detector_shift_x"),
+                needed(keys, "corner_y", name) * pixel + shift("detector_shift_y"),
                 cameraLength(keys, name)};
     const char *bounds[2][2] = {{"min_fs", "max_fs"}, {"min_ss", "max_ss"}};
     for (std::size_t i = 0; i < 2; ++i) {
@@ -190,9 +217,91 @@ private:
     }
     if (const Value *bad = find(keys, "no_index"); bad && bad->text != "0")
       p.masked.push_back({0, 0, p.pixels[0], p.pixels[1]});
+    if (const Value *edge = find(keys, "mask_edge_pixels"))
+      maskEdge(numberOf(*edge, name + "/mask_edge_pixels"), p);
+    if (const Value *gain = find(keys, "adu_per_photon"))
+      p.gain = numberOf(*gain, name + "/adu_per_photon");
+    else if (const Value *perVolt = find(keys, "adu_per_eV"))
+      perEnergy.emplace_back(p.name, numberOf(*perVolt, name + "/adu_per_eV"));
     if (const Value *largest = find(keys, "max_adu"))
       p.trustedRange[1] = numberOf(*largest, name + "/max_adu");
     return p;
+  }
+
+  static void maskEdge(double width, DialsPanel &p) {
+    const auto [f, s] = p.pixels;
+    const std::int64_t edge = std::int64_t(std::clamp(width, 0.0, double(std::max(f, s))));
+    if (edge == 0)
+      return;
+    for (const std::array<std::int64_t, 4> &border :
+         {std::array{std::int64_t(0), std::int64_t(0), f, edge},
+          {std::int64_t(0), s - edge, f, s},
+          {std::int64_t(0), std::int64_t(0), edge, s},
+          {f - edge, std::int64_t(0), f, s}})
+      p.masked.push_back(border);
+  }
+
+  /// Gains by the energy of a photon.
+  void takeGain(CrystfelGeometry &geometry) {
+    for (const auto &[name, perVolt] : perEnergy) {
+      if (!geometry.wavelength) {
+        notes.insert("adu_per_eV is not used, since the photon energy stands in an image; -gain "
+                     "gives counts per photon");
+        return;
+      }
+      for (DialsPanel &p : geometry.panels)
+        if (p.name == name)
+          p.gain = perVolt * constants::hc / *geometry.wavelength;
+    }
+  }
+
+  /// Keys that nothing has asked for, apart from those about the data of images.
+  void warnAboutUnread(std::vector<std::string> &warnings) {
+    static constexpr std::string_view ofImages[] = {"data",
+                                                    "dim",
+                                                    "peak_list",
+                                                    "peak_info_location",
+                                                    "badrow_direction",
+                                                    "rigid_group",
+                                                    "group_",
+                                                    "flag_",
+                                                    "saturation_map",
+                                                    "rail_",
+                                                    "clen_for_centering",
+                                                    "panel",
+                                                    "min_x",
+                                                    "max_x",
+                                                    "min_y",
+                                                    "max_y",
+                                                    "min_fs",
+                                                    "max_fs",
+                                                    "min_ss",
+                                                    "max_ss"};
+    std::set<std::string> unread;
+    const auto look = [&](const Keys &keys) {
+      for (const auto &[key, value] : keys) {
+        if (asked.contains(key) || std::ranges::any_of(ofImages, [&](std::string_view known) {
+              return key.starts_with(known);
+            }))
+          continue;
+        if (key.starts_with("mask"))
+          notes.insert("the mask in " + value.text +
+                       " is not read; save it as an SMV image and give it with -mask");
+        else
+          unread.insert(key);
+      }
+    };
+    look(globals);
+    for (const auto *named : {&panels, &regions})
+      for (const auto &[name, keys] : *named)
+        look(keys);
+    for (const std::string &note : notes)
+      warnings.push_back(path + ": " + note);
+    std::string names;
+    for (const std::string &key : unread)
+      names += (names.empty() ? "" : ", ") + key;
+    if (!unread.empty())
+      warnings.push_back(path + ": not known here and not used: " + names);
   }
 
   void mask(const std::string &region, const Keys &keys, std::vector<DialsPanel> &all) const {
@@ -238,23 +347,26 @@ private:
       }
   }
 
-  std::optional<double> wavelength() const {
+  std::optional<double> wavelength(std::string &inImage) const {
     constexpr double angstrom = 1e10;
-    if (const auto energy = globals.find("photon_energy");
-        energy != globals.end() && !isPath(energy->second)) {
-      double volts = numberOf(energy->second, "photon_energy");
-      if (energy->second.text.find("keV") != std::string::npos)
-        volts *= 1000;
+    const Value *energy = find(globals, "photon_energy"), *length = find(globals, "wavelength");
+    for (const Value *value : {energy, length})
+      if (value && isPath(*value))
+        inImage = value->text;
+    if (energy && !isPath(*energy)) {
+      double volts = numberOf(*energy, "photon_energy");
+      for (const auto &[unit, factor] : {std::pair("keV", 1e3), std::pair("MeV", 1e6)})
+        if (energy->text.ends_with(unit))
+          volts *= factor;
       if (!(volts > 0))
-        throw FileError(path, energy->second.line, "photon_energy must be above 0");
+        throw FileError(path, energy->line, "photon_energy must be above 0");
       return units::wavelengthFromEnergy(volts) * angstrom;
     }
-    if (const auto length = globals.find("wavelength");
-        length != globals.end() && !isPath(length->second)) {
-      const double value = numberOf(length->second, "wavelength");
-      const double found = length->second.text.ends_with("A") ? value : value * angstrom;
+    if (length && !isPath(*length)) {
+      const double value = numberOf(*length, "wavelength");
+      const double found = length->text.ends_with("A") ? value : value * angstrom;
       if (!(found > 0))
-        throw FileError(path, length->second.line, "wavelength must be above 0");
+        throw FileError(path, length->line, "wavelength must be above 0");
       return found;
     }
     return std::nullopt;
@@ -262,10 +374,13 @@ private:
 
   const std::string &path;
   std::optional<double> distance;
+  std::optional<double> firstLength; ///< mm, the first number that the file has for clen
   Keys globals;
-  Value maskLine;
   std::map<std::string, Keys> panels, regions;
   std::vector<std::string> order;
+  mutable std::set<std::string> asked;                   ///< keys that a reader knows
+  std::set<std::string> notes;                           ///< warnings without the file's name
+  std::vector<std::pair<std::string, double>> perEnergy; ///< panels whose gain is counts per eV
 };
 
 } // namespace

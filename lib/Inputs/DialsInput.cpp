@@ -158,6 +158,29 @@ void takeScan(const io::DialsExperiment &e, const std::string &path,
                              " images; this is the first, --frames=scan makes them all");
 }
 
+/// The bandwidth of a geometry, which samples do not have.
+void takeBandwidth(const io::CrystfelGeometry &geometry, const std::string &path,
+                   const ExperimentRequest &request, LoadedInputs &loaded) {
+  CallerFirst caller(request, path, loaded);
+  if (!geometry.bandwidth || *geometry.bandwidth == 0 ||
+      caller.isNamed(request.files.spectrum.has_value(), "--spectrum", "the spectrum") ||
+      caller.isNamed(request.files.sources || !request.inputs.sources.empty(), "-sourcefile",
+                     "the spectrum") ||
+      caller.anyOf("the bandwidth", &Options::bandwidthSigma, &Options::dispersion))
+    return;
+  Options &o = loaded.options;
+  if (o.averaging.value_or(Averaging::Sampled) != Averaging::Sampled) {
+    o.bandwidthSigma = *geometry.bandwidth;
+    return;
+  }
+  char text[160];
+  std::snprintf(text, sizeof text,
+                ": its bandwidth of %g %% is not used, since samples have one wavelength each; "
+                "--average=closed, draws and quadrature take it",
+                100 * *geometry.bandwidth);
+  loaded.warnings.push_back(path + text);
+}
+
 /// Where nothing says otherwise, the beam goes along z, its field and the spindle along x.
 void completeFrame(Options &options) {
   if (!options.beamVector)
@@ -227,7 +250,7 @@ void placeOwnPanels(const ExperimentRequest &request, LoadedInputs &loaded) {
 
 void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
                  const io::DialsBeam &beam, const std::string &maskFile,
-                 const ExperimentRequest &request, LoadedInputs &loaded) {
+                 const ExperimentRequest &request, LoadedInputs &loaded, bool distanceIsIn) {
   Options &o = loaded.options;
   CallerFirst caller(request, path, loaded);
   const io::DialsPanel &first = panels.front();
@@ -269,8 +292,12 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
     o.slowAxis = placed.slowAxis;
     o.normalAxis = placed.normal;
   }
-  if (!caller.anyOf("the distance", &Options::distance, &Options::closeDistance))
+  if (distanceIsIn && said.distance && !said.closeDistance) {
+    const Vec3 along = unit(o.beamVector.value_or(scaled(beam.direction, -1)));
+    o.distance = placed.closeDistance / std::fabs(dot(along, placed.normal));
+  } else if (!caller.anyOf("the distance", &Options::distance, &Options::closeDistance)) {
     o.closeDistance = placed.closeDistance;
+  }
   if (!caller.anyOf("the beam centre along fast", &Options::xBeam, &Options::xClose,
                     &Options::orgX))
     o.xBeam = placed.beamCenterFast;
@@ -332,12 +359,20 @@ void loadCrystfelGeometry(const ExperimentRequest &request, LoadedInputs &loaded
   CallerFirst caller(request, path, loaded);
   const io::CrystfelGeometry geometry = io::readCrystfelGeometry(
       path, units::converted(o.distance, [](double m) { return flagUnit::millimetres.fromSI(m); }));
-  if (geometry.wavelength && !caller.anyOf("the wavelength", &Options::lambda, &Options::energy))
+  const bool lambda = caller.anyOf("the wavelength", &Options::lambda, &Options::energy);
+  if (geometry.wavelength && !lambda)
     o.lambda = units::converted(geometry.wavelength, units::wavelengthFromAngstrom);
+  else if (!lambda && !geometry.wavelengthInImage.empty() && !request.files.spectrum &&
+           !request.files.sources && request.inputs.sources.empty())
+    throw io::FileError(path, "does not say the wavelength, but where in an image it stands (" +
+                                  geometry.wavelengthInImage + "); give -lambda or -energy");
+  takeBandwidth(geometry, path, request, loaded);
   io::DialsBeam beam; // in CrystFEL's frame: along z, the field along x
   beam.direction = {0, 0, -1};
   completeFrame(o);
-  placePanels(path, geometry.panels, beam, "", request, loaded);
+  if (geometry.saysDistance)
+    caller.anyOf("the camera length", &Options::distance);
+  placePanels(path, geometry.panels, beam, "", request, loaded, /*distanceIsIn=*/true);
   loaded.warnings.insert(loaded.warnings.end(), geometry.warnings.begin(), geometry.warnings.end());
 }
 

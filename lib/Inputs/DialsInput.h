@@ -19,10 +19,11 @@ void placeOwnPanels(const ExperimentRequest &request, LoadedInputs &loaded);
 
 /// Where the panels of a detector stand, as options: one panel as the detector itself, several as
 /// panels about the one that the beam meets. Throws io::FileError where this program has no such
-/// detector. `path` is for messages. `maskFile`: of DIALS, or empty.
+/// detector. `path` is for messages. `maskFile`: of DIALS, or empty. `distanceIsIn`: the panels
+/// stand at the caller's -distance already.
 void placePanels(const std::string &path, const std::vector<io::DialsPanel> &panels,
                  const io::DialsBeam &beam, const std::string &maskFile,
-                 const ExperimentRequest &request, LoadedInputs &loaded);
+                 const ExperimentRequest &request, LoadedInputs &loaded, bool distanceIsIn = false);
 
 /// Columns a*, b*, c*, 1/m, at the middle of frame `frame` of the scan where the crystal changes
 /// over it.

@@ -90,6 +90,29 @@ TEST_F(LoadInputsTest, StructureFactorsAreOfTheCrystalThatIsThere) {
               HasSubstr("a.mat has a crystal of the cell 20 25 30"));
 }
 
+TEST_F(LoadInputsTest, AGeometryOfCrystfelAndFlagsComplementEachOther) {
+  const std::string panel = "res = 1000\np/min_fs = 0\np/max_fs = 9\np/min_ss = 0\np/max_ss = 9\n"
+                            "p/corner_x = -5\np/corner_y = -5\n";
+  const std::string geometry = folder.add(
+      "a.geom",
+      "clen = /LCLS/clen\ncoffset = 50 mm\nphoton_energy = 9000\nbandwidth = 0.01\n" + panel);
+  const std::string words = "-cell 40 -default_F 1 --geom=" + geometry + " -distance 100 ";
+  EXPECT_THAT(load(words).warnings, ElementsAre(HasSubstr("bandwidth of 1 % is not used")));
+  EXPECT_NEAR(line.options.distance.value(), 150, 1e-9);
+  EXPECT_THAT(noEffect(words), IsEmpty());
+  EXPECT_THAT(load(words + "-gauss_xtal --average=closed").warnings, IsEmpty());
+  EXPECT_NEAR(line.options.bandwidthSigma.value(), 1, 1e-9);
+  const std::string inImage =
+      folder.add("b.geom", "clen = 0.1\nphoton_energy = /LCLS/energy\n" + panel);
+  try {
+    load("-cell 40 -default_F 1 --geom=" + inImage);
+    FAIL() << "1 A is not what the file says";
+  } catch (const io::FileError &error) {
+    EXPECT_THAT(error.what(), HasSubstr("(/LCLS/energy); give -lambda or -energy"));
+  }
+  EXPECT_THAT(load("-cell 40 -default_F 1 -energy 9000 --geom=" + inImage).warnings, IsEmpty());
+}
+
 TEST_F(LoadInputsTest, TakesTheCellOfTheFirstShot) {
   const std::string table =
       folder.add("table", "N cell\n5 41 42 43 90 90 90\n6 51 52 53 90 90 90\n");

@@ -56,7 +56,67 @@ TEST_F(CrystfelGeometryTest, TakesTheDistanceThatStandsInAnImage) {
   EXPECT_NEAR(read(text, 200).panels[0].origin[2], 201, 1e-12);
 }
 
+TEST_F(CrystfelGeometryTest, ADistanceTakesThePlaceOfTheCameraLength) {
+  const CrystfelGeometry g = read(geometry + "p1/clen = 0.12\n", 200);
+  EXPECT_NEAR(g.panels[0].origin[2], 201, 1e-12);
+  EXPECT_NEAR(g.panels[1].origin[2], 221, 1e-12) << "behind the first by as much as before";
+}
+
+TEST_F(CrystfelGeometryTest, MovesTheDetector) {
+  const CrystfelGeometry g =
+      read("detector_shift_x = 2 mm\ndetector_shift_y = -0.001\n" + geometry);
+  EXPECT_NEAR(g.panels[0].origin[0], -10 + 2, 1e-12);
+  EXPECT_NEAR(g.panels[1].origin[1], -11 - 1, 1e-12);
+  EXPECT_THAT(read("detector_shift_x = /LCLS/shift\n" + geometry).warnings,
+              testing::ElementsAre(testing::HasSubstr("detector_shift_x stands in an image")));
+}
+
+TEST_F(CrystfelGeometryTest, MasksTheEdgesOfPanels) {
+  const CrystfelGeometry g =
+      read("mask_edge_pixels = 3\n" + geometry + "p1/mask_edge_pixels = 0\n");
+  std::size_t masked = 0;
+  for (std::int64_t f = 0; f < 100; ++f)
+    for (std::int64_t s = 0; s < 50; ++s)
+      masked += std::ranges::any_of(g.panels[0].masked, [&](const auto &m) {
+        return f >= m[0] && s >= m[1] && f < m[2] && s < m[3];
+      });
+  EXPECT_EQ(masked, std::size_t(100 * 50 - 94 * 44));
+  EXPECT_EQ(g.panels[1].masked.size(), 1u) << "the bad region alone";
+}
+
+TEST_F(CrystfelGeometryTest, TakesGainAndBandwidth) {
+  const CrystfelGeometry g =
+      read("adu_per_eV = 0.002\nbandwidth = 0.01\n" + geometry + "p1/adu_per_photon = 7\n");
+  EXPECT_NEAR(g.panels[0].gain, 19, 1e-6);
+  EXPECT_EQ(g.panels[1].gain, 7);
+  EXPECT_EQ(g.bandwidth, 0.01);
+  EXPECT_FALSE(read(geometry).bandwidth);
+}
+
+TEST_F(CrystfelGeometryTest, NamesEveryKeyThatItDoesNotUse) {
+  EXPECT_THAT(read(geometry).warnings, testing::IsEmpty());
+  // About the data of images.
+  EXPECT_THAT(read("data = /d\ndim0 = %\npeak_list = /p\nflag_lessthan = 0\n" + geometry +
+                   "p0/dim1 = ss\nrigid_group_q0 = p0\n")
+                  .warnings,
+              testing::IsEmpty());
+  EXPECT_THAT(read("mask0_data = /mask\nelectron_voltage = 200 kV\n" + geometry + "p0/wobble = 1\n")
+                  .warnings,
+              testing::ElementsAre(testing::HasSubstr("the mask in /mask is not read"),
+                                   testing::HasSubstr("not used: electron_voltage, wobble")));
+}
+
+TEST_F(CrystfelGeometryTest, SaysWhereTheWavelengthStands) {
+  std::string text = geometry;
+  text.replace(text.find("9500 eV"), 7, "/LCLS/energy");
+  const CrystfelGeometry g = read(text);
+  EXPECT_FALSE(g.wavelength);
+  EXPECT_EQ(g.wavelengthInImage, "/LCLS/energy");
+}
+
 TEST_F(CrystfelGeometryTest, RefusalsNameTheLine) {
+  expectRefusal("p0/ss = 0.6x+.8y", "p0/ss = 0.3x+.4y", "panel 'p0' has pixels with a side of 0.5");
+  expectRefusal("coffset = 0.001", "coffset = 1 cm", "lengths are in m or in mm");
   expectRefusal("res = 5000", "res = many", "which is no number");
   expectRefusal("p0/fs = +0.8x -0.6y", "p0/fs = 0.8", "a.geom:11: p0/fs");
   expectRefusal("p0/max_fs = 99", "p0/max_fs = -2", "no pixels");
