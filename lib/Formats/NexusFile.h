@@ -57,7 +57,8 @@ bool isHdf5(std::string_view bytes);
 
 /// One frame: panels of equal frames as in the file's slab.
 struct NexusImage {
-  std::size_t frames = 0, slow = 0, fast = 0;
+  std::size_t slow = 0, fast = 0;
+  double undefined = 0;       ///< pixels of this number are none; infinite: the type has no such
   std::vector<double> pixels; ///< the pixels of the frame that was asked for
 };
 /// Throws FileError.

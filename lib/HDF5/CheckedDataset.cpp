@@ -4,8 +4,11 @@
 #include "lib/HDF5/Filters.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 namespace nanobragg::io {
 namespace {
@@ -142,6 +145,34 @@ CheckedDataset::CheckedDataset(std::string file, Handle dataset)
 }
 
 void CheckedDataset::refuse(const std::string &why) const { throw FileError(path, why); }
+
+double CheckedDataset::undefined() const {
+  const bool isUnsigned = H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
+  return isUnsigned ? std::ldexp(1, int(8 * H5Tget_size(type))) - 1
+                    : std::numeric_limits<double>::infinity();
+}
+
+std::string CheckedDataset::unit() const {
+  constexpr std::size_t longest = 64;
+  if (H5Aexists(data, "units") <= 0)
+    return "";
+  const Handle attribute(H5Aopen(data, "units", H5P_DEFAULT));
+  const Handle kind(H5Aget_type(attribute)), space(H5Aget_space(attribute));
+  if (!kind.valid() || H5Tget_class(kind) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1)
+    refuse("has units that are no text");
+  if (H5Tis_variable_str(kind)) {
+    char *text = nullptr;
+    if (H5Aread(attribute, kind, &text) < 0 || !text)
+      refuse("has units that cannot be read");
+    std::string unit(text, ::strnlen(text, longest));
+    H5free_memory(text);
+    return unit;
+  }
+  std::string unit(H5Tget_size(kind), '\0');
+  if (unit.size() > longest || H5Aread(attribute, kind, unit.data()) < 0)
+    refuse("has units that cannot be read");
+  return unit.c_str();
+}
 
 double CheckedDataset::mostBytes(double fileBytes) { return ordinaryBytes + mostRatio * fileBytes; }
 

@@ -37,6 +37,11 @@ public:
 
   /// Numbers of each dimension.
   const std::vector<hsize_t> &size() const { return extent; }
+  /// The largest number of its type where that is unsigned, by which detectors mark pixels that are
+  /// none; else infinite.
+  double undefined() const;
+  /// The text of its attribute "units"; empty: it has none.
+  std::string unit() const;
   /// A block of it. Throws FileError.
   std::vector<double> read(const std::vector<hsize_t> &offset,
                            const std::vector<hsize_t> &count) const;

@@ -98,17 +98,20 @@ bool read(const std::string &path, std::size_t frame, NexusImage &image, std::st
   return isolated(path, bytes, error,
                   [&](std::string &made) {
                     const NexusImage found = readNexusImage(path, frame);
-                    const std::size_t sizes[] = {found.frames, found.slow, found.fast};
-                    put(made, sizes, 3);
+                    const std::size_t sizes[] = {found.slow, found.fast};
+                    put(made, sizes, 2);
+                    put(made, &found.undefined, 1);
                     put(made, found.pixels.data(), found.pixels.size());
                   }) &&
          caught(error, [&] {
-           std::size_t sizes[3];
+           std::size_t sizes[2];
+           double undefined = 0;
+           constexpr std::size_t header = sizeof sizes + sizeof undefined;
            std::memcpy(sizes, bytes.data(), sizeof sizes);
-           image = {sizes[0], sizes[1], sizes[2], {}};
-           image.pixels.resize((bytes.size() - sizeof sizes) / sizeof(double));
-           bytes.copy(reinterpret_cast<char *>(image.pixels.data()), bytes.size() - sizeof sizes,
-                      sizeof sizes);
+           std::memcpy(&undefined, bytes.data() + sizeof sizes, sizeof undefined);
+           image = {sizes[0], sizes[1], undefined, {}};
+           image.pixels.resize((bytes.size() - header) / sizeof(double));
+           bytes.copy(reinterpret_cast<char *>(image.pixels.data()), bytes.size() - header, header);
          });
 }
 

@@ -1,19 +1,71 @@
+#include "lib/Files/TextScanner.h"
 #include "lib/HDF5/CheckedDataset.h"
 #include "lib/HDF5/Nexus.h"
+
+#include <cstdio>
 
 namespace nanobragg::io {
 namespace {
 
 constexpr hsize_t mostPoints = 100000; ///< in a spectrum; each is a source
 
-CheckedDataset findImages(const std::string &path, hid_t file) {
-  for (const char *name : {"/entry/data/data", "/entry/instrument/detector/data"})
-    if (std::optional<CheckedDataset> found = CheckedDataset::find(path, file, name))
-      return std::move(*found);
-  throw FileError(path, "has no images in /entry/data/data or /entry/instrument/detector/data");
+/// Frames that a data set holds: frame, slow and fast; frame, panel, slow and fast; or one frame.
+hsize_t framesOf(const std::string &path, const CheckedDataset &data) {
+  const std::size_t rank = data.size().size();
+  if (rank < 2 || rank > 4)
+    throw FileError(path,
+                    "has images of " + std::to_string(rank) +
+                        " dimensions; frame, slow and fast, or frame, panel, slow and fast are "
+                        "expected");
+  return rank == 2 ? 1 : data.size()[0];
 }
 
-std::vector<double> numbersAt(const std::string &path, hid_t file, const std::string &name) {
+/// The data set with a frame, whose number becomes that in the data set.
+CheckedDataset findImages(const std::string &path, hid_t file, std::size_t &frame) {
+  const std::size_t asked = frame;
+  const auto find = [&](const std::string &name) { return CheckedDataset::find(path, file, name); };
+  // Masters of Dectris have their frames in several data sets, mostly of other files.
+  const auto part = [&](int number) {
+    char name[32];
+    std::snprintf(name, sizeof name, "/entry/data/data_%06d", number);
+    return find(name);
+  };
+  std::optional<CheckedDataset> found = find("/entry/data/data");
+  if (!found)
+    found = find("/entry/instrument/detector/data");
+  int number = found ? 0 : 1;
+  if (!found)
+    found = part(number);
+  if (!found)
+    throw FileError(path, "has no images in /entry/data/data, /entry/data/data_000001 or "
+                          "/entry/instrument/detector/data");
+  hsize_t frames = 0;
+  while (found) {
+    const hsize_t here = framesOf(path, *found);
+    if (frame < here)
+      return std::move(*found);
+    frame -= here;
+    frames += here;
+    found = number > 0 ? part(++number) : std::nullopt;
+  }
+  throw FileError(path, "has " + std::to_string(frames) +
+                            " frames, counted from 0; there is none of number " +
+                            std::to_string(asked));
+}
+
+/// A in the unit of wavelengths.
+double angstroms(const std::string &path, const CheckedDataset &data) {
+  const std::string unit = data.unit();
+  for (const auto &[name, size] :
+       {std::pair("", 1.0), {"angstrom", 1.0}, {"A", 1.0}, {"nm", 10.0}, {"pm", 0.01}, {"m", 1e10}})
+    if (unit == name)
+      return size;
+  throw FileError(path, "has wavelengths in " + inQuotes(unit) + "; write angstrom, nm, pm or m");
+}
+
+/// The numbers of a data set of one dimension at most; `wavelengths` in A.
+std::vector<double> numbersAt(const std::string &path, hid_t file, const std::string &name,
+                              bool wavelengths) {
   const std::optional<CheckedDataset> found = CheckedDataset::find(path, file, name);
   if (!found || found->size().size() > 1)
     return {};
@@ -21,37 +73,30 @@ std::vector<double> numbersAt(const std::string &path, hid_t file, const std::st
     throw FileError(path, "has a spectrum of " + std::to_string(found->size()[0]) +
                               " points, each of which is a source; give it at most " +
                               std::to_string(mostPoints));
-  return found->read(std::vector<hsize_t>(found->size().size()), found->size());
+  std::vector<double> numbers =
+      found->read(std::vector<hsize_t>(found->size().size()), found->size());
+  const double unit = wavelengths ? angstroms(path, *found) : 1;
+  for (double &number : numbers)
+    number *= unit;
+  return numbers;
 }
 
 } // namespace
 
 NexusImage readNexusImage(const std::string &path, std::size_t frame) {
   const Handle file = CheckedDataset::openFile(path);
-  const CheckedDataset data = findImages(path, file);
-  const std::size_t rank = data.size().size();
-  if (rank < 2 || rank > 4)
-    throw FileError(path,
-                    "has images of " + std::to_string(rank) +
-                        " dimensions; frame, slow and fast, or frame, panel, slow and fast are "
-                        "expected");
-  std::vector<hsize_t> offset(rank), count = data.size();
-  const bool single = rank == 2;
-  NexusImage image;
-  image.frames = single ? 1 : count[0];
-  if (frame >= image.frames)
-    throw FileError(path, "has " + std::to_string(image.frames) +
-                              " frames, counted from 0; there is "
-                              "none of number " +
-                              std::to_string(frame));
-  if (!single) {
+  const CheckedDataset data = findImages(path, file, frame);
+  std::vector<hsize_t> count = data.size(), offset(count.size());
+  if (count.size() > 2) {
     count[0] = 1;
     offset[0] = frame;
   }
+  NexusImage image;
+  image.undefined = data.undefined();
   image.pixels = data.read(offset, count);
   if (image.pixels.empty())
     throw FileError(path, "has an image without pixels");
-  image.fast = count[rank - 1];
+  image.fast = count.back();
   image.slow = image.pixels.size() / image.fast;
   return image;
 }
@@ -70,11 +115,11 @@ std::vector<std::array<double, 2>> readSpectrum(const std::string &path) {
   std::vector<std::array<double, 2>> spectrum;
   for (const char *beam : {"/entry/instrument/beam/", "/entry/sample/beam/"}) {
     const std::string name = std::string(beam) + "incident_wavelength";
-    auto wavelengths = numbersAt(path, file, name + "_1Dspectrum");
-    auto weights = numbersAt(path, file, name + "_1Dspectrum_weights");
+    auto wavelengths = numbersAt(path, file, name + "_1Dspectrum", true);
+    auto weights = numbersAt(path, file, name + "_1Dspectrum_weights", false);
     if (wavelengths.empty()) {
-      wavelengths = numbersAt(path, file, name);
-      weights = numbersAt(path, file, name + "_weights");
+      wavelengths = numbersAt(path, file, name, true);
+      weights = numbersAt(path, file, name + "_weights", false);
     }
     if (wavelengths.size() < 2 || wavelengths.size() != weights.size())
       continue;

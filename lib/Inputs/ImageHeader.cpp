@@ -78,6 +78,22 @@ void takeOwnBeamCenter(const io::SmvFile &file, Convention convention, HeaderVal
   }
 }
 
+/// A warning where the beam is far off the detector: such a centre is mostly one in pixels.
+void warnAboutCenter(const io::SmvFile &file, const Options &options, ImageHeader &header) {
+  const HeaderValues &v = header.values;
+  if (!v.pixelSize || !v.beamCenterX || !v.beamCenterY || options.xBeam || options.yBeam ||
+      file.number("TWOTHETA").value_or(0) != 0)
+    return;
+  const double side = *v.pixelSize * double(std::max(file.fastPixels, file.slowPixels));
+  const auto isFar = [&](double at) { return at < -side || at > 2 * side; };
+  if (isFar(*v.beamCenterX) || isFar(*v.beamCenterY))
+    header.warnings.push_back(
+        file.path + ": the header has the beam at " + numberText(*v.beamCenterX) + ", " +
+        numberText(*v.beamCenterY) + " mm, far off a detector of " + numberText(side) +
+        " mm; if these are pixels, give -Xbeam " + numberText(*v.beamCenterX * *v.pixelSize) +
+        " -Ybeam " + numberText(*v.beamCenterY * *v.pixelSize));
+}
+
 } // namespace
 
 ImageHeader readHeader(const io::SmvFile &file, HeaderOf of, Rule lookup, const Options &options) {
@@ -93,8 +109,10 @@ ImageHeader readHeader(const io::SmvFile &file, HeaderOf of, Rule lookup, const 
     header.values.*key.value = value;
   }
   if (lookup == Rule::Right) {
-    if (of == HeaderOf::Image)
+    if (of == HeaderOf::Image) {
       takeOwnBeamCenter(file, options.convention.value_or(Convention::Mosflm), header.values);
+      warnAboutCenter(file, options, header);
+    }
     header.dependsOnLookup = std::any_of(std::begin(keys), std::end(keys), [&](const Key &key) {
       return header.values.*key.value != looseNumber(file, key.name) &&
              matters(key.name, header.values, options);

@@ -244,6 +244,17 @@ TEST_F(LoadInputsTest, ImpossibleHeaderIsRefused) {
   io::expectFileError([&] { load(complete + "-img " + image); }, "i.img: PIXEL_SIZE=0");
 }
 
+TEST_F(LoadInputsTest, WarnsOfABeamFarOffTheDetector) {
+  const auto warnings = [&](const std::string &lines) {
+    return load(complete + "-img " + folder.add("i.img", smv("PIXEL_SIZE=0.1;\n" + lines)))
+        .warnings;
+  };
+  EXPECT_THAT(warnings("BEAM_CENTER_X=0.3;\nBEAM_CENTER_Y=-0.1;\n"), IsEmpty());
+  EXPECT_THAT(warnings("BEAM_CENTER_X=1;\nBEAM_CENTER_Y=1.5;\n"),
+              ElementsAre(HasSubstr("far off a detector of 0.2 mm; if these are pixels, give "
+                                    "-Xbeam 0.1 -Ybeam 0.15")));
+}
+
 TEST_F(LoadInputsTest, TwothetaOfTheHeaderIsMentioned) {
   const std::string image = folder.add("i.img", smv("TWOTHETA=12;\n"));
   EXPECT_THAT(load(complete + "-img " + image).warnings, Contains(HasSubstr("-twotheta 12")));

@@ -4,6 +4,7 @@
 #include "lib/Files/FileError.h"
 #include "test/IO/TemporaryDirectory.h"
 
+#include <cstring>
 #include <fstream>
 
 namespace nanobragg::io {
@@ -46,7 +47,6 @@ TEST_F(NexusTest, FramesComeBack) {
   EXPECT_FALSE(writer->isDone(1));
   writer->finish();
   const NexusImage image = readNexusImage(path(), 2);
-  EXPECT_EQ(image.frames, 3u);
   EXPECT_EQ(image.slow, 6u) << "two panels";
   EXPECT_EQ(image.fast, 4u);
   EXPECT_EQ(image.pixels[23], 5 + 23000);
@@ -68,7 +68,6 @@ TEST_F(NexusTest, PartsAreSeenAsOneFile) {
   makeNexusWriter(path(), experiment, view)->finish();
   for (const std::size_t i : {0, 1, 2, 3, 4, 7}) {
     const NexusImage image = readNexusImage(path(), i);
-    EXPECT_EQ(image.frames, 9u);
     EXPECT_EQ(image.pixels[0], double(i) + 10) << i;
     EXPECT_EQ(image.pixels[23], double(i) + 23010) << i;
   }
@@ -146,6 +145,57 @@ TEST_F(NexusTest, HasTheSpectrum) {
   experiment.beam.spectrum = {{0.99, 1}, {1.0, 2}, {1.01, 1}};
   makeNexusWriter(path(), experiment, options)->finish();
   EXPECT_EQ(readSpectrum(path()), experiment.beam.spectrum);
+}
+
+TEST_F(NexusTest, WavelengthsHaveUnits) {
+  experiment.beam.spectrum = {{0.99, 1}, {1.01, 2}};
+  makeNexusWriter(path(), experiment, options)->finish();
+  const auto in = [&](const char *unit) {
+    const Handle file(H5Fopen(path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+    const char *name = "/entry/instrument/beam/incident_wavelength_1Dspectrum";
+    const Handle data(H5Dopen2(file, name, H5P_DEFAULT)), space(H5Screate(H5S_SCALAR));
+    Handle text(H5Tcopy(H5T_C_S1));
+    H5Tset_size(text, std::strlen(unit) + 1);
+    H5Adelete(data, "units");
+    const Handle units(H5Acreate2(data, "units", text, space, H5P_DEFAULT, H5P_DEFAULT));
+    ASSERT_GE(H5Awrite(units, text, unit), 0);
+  };
+  in("nm");
+  EXPECT_NEAR(readSpectrum(path()).at(0)[0], 9.9, 1e-9);
+  in("eV");
+  expectFileError([&] { readSpectrum(path()); }, "has wavelengths in 'eV'; write angstrom");
+}
+
+TEST_F(NexusTest, MastersHaveTheirFramesInParts) {
+  const auto images = [&](const std::string &name, const char *place, std::uint16_t first) {
+    const Handle file(
+        H5Fcreate(directory.path(name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const Handle links(H5Pcreate(H5P_LINK_CREATE));
+    H5Pset_create_intermediate_group(links, 1);
+    const hsize_t size[3] = {2, 2, 2};
+    const Handle space(H5Screate_simple(3, size, nullptr));
+    const Handle data(
+        H5Dcreate2(file, place, H5T_NATIVE_UINT16, space, links, H5P_DEFAULT, H5P_DEFAULT));
+    std::vector<std::uint16_t> pixels(8, first);
+    std::fill(pixels.begin() + 4, pixels.end(), first + 1);
+    H5Dwrite(data, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, pixels.data());
+  };
+  images("a_data_000001.h5", "/entry/data/data", 10);
+  images("a_data_000002.h5", "/entry/data/data", 20);
+  {
+    const Handle file(H5Fcreate(path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const Handle links(H5Pcreate(H5P_LINK_CREATE));
+    H5Pset_create_intermediate_group(links, 1);
+    for (const std::string number : {"000001", "000002"})
+      H5Lcreate_external(("a_data_" + number + ".h5").c_str(), "/entry/data/data", file,
+                         ("/entry/data/data_" + number).c_str(), links, H5P_DEFAULT);
+  }
+  for (const auto &[frame, pixel] : {std::pair(0u, 10), {1u, 11}, {2u, 20}, {3u, 21}}) {
+    const NexusImage image = readNexusImage(path(), frame);
+    EXPECT_EQ(image.pixels, std::vector<double>(4, pixel));
+    EXPECT_EQ(image.undefined, 65535);
+  }
+  expectFileError([&] { readNexusImage(path(), 4); }, "has 4 frames");
 }
 
 TEST_F(NexusTest, RefusesOtherFiles) {

@@ -258,6 +258,76 @@ SLOW translation FAST 1 0 0 0 0 0
                 np.testing.assert_allclose(foot, 250 * normal, atol=1e-6)
         self.assertAlmostEqual(read_photograph(nexus).thickness, 0.32)
 
+    def test_nexus_says_units_and_pixels_that_are_none(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("there is no h5py")
+        image = np.array([[1, 65535], [3, 40000]], "u2")
+        master, data = (os.path.join(self.folder.name, name) for name in ("units_master.h5", "units_data_000001.h5"))
+        with h5py.File(data, "w") as file:
+            file["entry/data/data"] = np.array([image, image + 1])
+        with h5py.File(master, "w") as file:
+            _, detector = begun_nexus(file, image)
+            del file["entry/data/data"], file["entry/instrument/beam/incident_wavelength"]
+            file["entry/data/data_000001"] = h5py.ExternalLink(os.path.basename(data), "/entry/data/data")
+            file["entry/instrument/beam/incident_wavelength"] = 0.12
+            file["entry/instrument/beam/incident_wavelength"].attrs["units"] = "nm"
+            detector["x_pixel_size"] = detector["y_pixel_size"] = 1e-4
+            detector["detector_distance"], detector["beam_center_x"], detector["beam_center_y"] = 0.2, 1, 1
+            detector["sensor_material"], detector["sensor_thickness"] = "Cadmium Telluride", 1e-3
+        photograph = read_photograph(master)
+        np.testing.assert_array_equal(photograph.photons, [[1, np.nan], [3, 40000]])
+        self.assertAlmostEqual(photograph.wavelength, 1.2)
+        self.assertEqual(photograph.material, "CdTe")
+        np.testing.assert_array_equal(read_photograph(f"{master}:1").photons, image + 1)
+        with self.assertRaisesRegex(nb.FileError, "has 2 frames"):
+            read_photograph(f"{master}:2")
+        with h5py.File(master, "a") as file:
+            file["entry/instrument/beam/incident_wavelength"].attrs["units"] = "eV"
+        with self.assertRaisesRegex(nb.FileError, "wavelength is in eV"):
+            read_photograph(master)
+
+    def test_smv_headers(self):
+        path = os.path.join(self.folder.name, "a.img")
+
+        def write(lines):
+            text = ("{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=4;\nSIZE2=3;\nPIXEL_SIZE=0.1;\n"
+                    f"DISTANCE=150;\nWAVELENGTH=0.98;\n{lines}}}\f")
+            with open(path, "wb") as file:
+                file.write(text.ljust(512).encode() + np.arange(12, dtype="<u2").tobytes())
+
+        write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nOSC_START=7;\nOSC_RANGE=0.5;\n")
+        photograph = read_photograph(path)
+        np.testing.assert_array_equal(photograph.photons, np.arange(12).reshape(3, 4))
+        np.testing.assert_allclose(photograph.centre, (3, 1))
+        self.assertEqual((photograph.distance, photograph.wavelength, photograph.pixel), (150, 0.98, 0.1))
+        self.assertEqual((photograph.start, photograph.step, photograph.counting), (7, 0.5, False))
+        write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nXDS_ORGX=2;\nXDS_ORGY=1.5;\n")
+        self.assertEqual(read_photograph(path).centre, (1.5, 1.0))
+        write("BEAM_CENTER_X=2;\nBEAM_CENTER_Y=1;\n")  # pixels
+        with self.assertRaisesRegex(nb.FileError, "far off a detector of 0.4 x 0.3 mm"):
+            read_photograph(path)
+        write("BEAM_CENTER_X=2;\n")
+        with self.assertRaisesRegex(nb.FileError, "does not say BEAM_CENTER_Y; give --geometry"):
+            read_photograph(path)
+
+    def test_sensors(self):
+        self.assertAlmostEqual(1 / attenuation_length("CdTe", 0.31003), 11.97, 2)
+        self.assertGreater(attenuation_length("CdTe", 12.39842 / 26.7), 2 * attenuation_length("CdTe", 12.39842 / 26.72))
+        barrel, other = (os.path.join(self.folder.name, name) for name in ("barrel.cbf", "other.cbf"))
+        write_cbf(barrel, np.zeros((4, 4), int), DISTANCE, CENTRE)
+        with open(barrel, "rb") as file:
+            content = file.read()
+        with open(other, "wb") as file:
+            file.write(content.replace(b"Silicon", b"Diamond"))
+        with self.assertWarnsRegex(nb.Warning, "sensor of Diamond is not known"):
+            read_photograph(other)
+        with open(barrel, "wb") as file:
+            file.write(content.replace(b"PILATUS", b"PILATUS 12M, S/N 120-0100"))
+        with self.assertRaisesRegex(nb.FileError, "of a PILATUS 12M, a barrel.*--geometry"):
+            read_photograph(barrel)
+
     def test_modules_of_nexus_stand_where_they_are_said_to(self):
         """Two of 4 x 6 pixels in one image, the second turned by a quarter about the beam."""
         try:
@@ -455,7 +525,7 @@ SLOW translation FAST 1 0 0 0 0 0
         with open(text, "w") as file:
             file.write("no image")
         self.assertIn("has 2 panels and does not say where they stand; give --geometry", says(two))
-        self.assertIn("neither CBF nor NXmx", says(text))
+        self.assertIn("neither CBF nor NXmx nor SMV", says(text))
         self.assertIn("No such file", says(none))
 
     def test_masks_what_the_data_say(self):

@@ -382,6 +382,22 @@ void bindExperiment(nb::module_ &module) {
       "which file.nxs:7 is the frame of number 7, counted from 0) or raw floats of a square.");
 
   module.def(
+      "nexus_image",
+      [](const std::string &file, std::size_t frame) {
+        io::NexusImage nexus;
+        {
+          nb::gil_scoped_release released;
+          nexus = io::readNexus(file, frame);
+        }
+        const double undefined = nexus.undefined;
+        return std::tuple(arrayOf({1, std::int64_t(nexus.slow), std::int64_t(nexus.fast),
+                                   std::move(nexus.pixels)}),
+                          undefined);
+      },
+      nb::arg("file"), nb::arg("frame"),
+      "A frame of an NXmx file, (slow, fast), and the number of pixels that are none.");
+
+  module.def(
       "parse_image",
       [](const std::string &name, nb::bytes bytes) {
         std::string content(bytes.c_str(), bytes.size());

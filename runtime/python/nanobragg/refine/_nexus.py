@@ -10,9 +10,11 @@ import numpy
 from .. import _core
 from .._errors import FileError
 from ._axes import Axis, frame
+from ._geometry import material_named
 from ._imgcif import Element
 from ._photographs import Photograph, checked, measured, standing
 
+_ANGSTROM = {"angstrom": 1.0, "angstroms": 1.0, "A": 1.0, "\u00c5": 1.0, "nm": 10.0, "pm": 0.01, "m": 1e10}
 _MM = {"m": 1e3, "mm": 1.0, "um": 1e-3, "micron": 1e-3, "microns": 1e-3, "angstrom": 1e-7, "cm": 10.0}
 _TURN = numpy.diag([-1.0, 1.0, -1.0])  # from NXmx's frame, in which the beam is along z
 
@@ -88,13 +90,24 @@ def _length(path, node):
     return _number(node) * _MM[unit]
 
 
+def _wavelengths(path, node):
+    """In A; as NXmx without a unit has them, too."""
+    unit = node.attrs.get("units", "angstrom")
+    if unit not in _ANGSTROM:
+        raise FileError(f"{path}: its wavelength is in {unit}, which is no length that is known here; write angstrom or nm")
+    return node.numbers * _ANGSTROM[unit]
+
+
 def _axis(path, node):
     rotates = node.attrs.get("transformation_type", "translation") == "rotation"
     if rotates:
         value = _number(node) * (1.0 if str(node.attrs.get("units", "deg")).startswith("rad") else numpy.pi / 180)
     else:
         value = _length(path, node)
-    offset = numpy.array(node.attrs.get("offset", (0, 0, 0)), float) * _MM.get(node.attrs.get("offset_units", "m"), 1e3)
+    unit = node.attrs.get("offset_units", "m")
+    if unit not in _MM:
+        raise FileError(f"{path}: the offset of {node.name} is in {unit}, which is no length that is known here; write m or mm")
+    offset = numpy.array(node.attrs.get("offset", (0, 0, 0)), float) * _MM[unit]
     return Axis(numpy.array(node.attrs["vector"], float), value, rotates, offset, _above(node))
 
 
@@ -153,7 +166,7 @@ def read_nexus(path, name, number, geometry=None):
     wavelength = next((found for beam in beams if (found := beam.get("incident_wavelength"))), None)
     if wavelength is None:
         raise FileError(f"{path}: does not say its wavelength (beam/incident_wavelength)")
-    wavelengths = wavelength.numbers
+    wavelengths = _wavelengths(path, wavelength)
     sizes = [detector.get(n) for n in ("x_pixel_size", "y_pixel_size")]
     if any(node is None for node in sizes):
         fast = modules[0].get("fast_pixel_direction")
@@ -172,12 +185,10 @@ def read_nexus(path, name, number, geometry=None):
     if (seconds := detector.get("count_time")) is not None:
         more["seconds"] = _number(seconds)
     if (material := detector.get("sensor_material")) is not None:
-        more["material"] = {"Silicon": "Si"}.get(material.text, material.text)
-    image = _core.read_image(path)
-    if image.ndim == 3 and len(image) == 1:
-        image = image[0]
+        more["material"] = material_named(material.text)
+    image, none = _core.nexus_image(name, number)
     # Dectris marks pixels that are none by the largest number.
-    photons = numpy.where((image >= lowest) & (image < 2**31 - 1), image, -numpy.inf)
+    photons = numpy.where((image >= lowest) & (image < min(none, 2**31 - 1)), image, -numpy.inf)
     mask = detector.get("pixel_mask")
     if mask is not None and mask.size >= photons.size:
         photons = numpy.where(mask.numbers[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)

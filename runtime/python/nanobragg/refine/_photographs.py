@@ -3,13 +3,16 @@
 import dataclasses
 import os
 import re
+import warnings
 
 import numpy
 
 from .. import _core
-from .._errors import FileError
+from .._errors import FileError, Warning
 from ..simulator import unpacked
+from . import _smv
 from ._axes import flat
+from ._geometry import attenuation_length, material_named
 from ._imgcif import is_full, read_header
 from ._panels import BEAM, Panels, placed
 
@@ -76,8 +79,8 @@ def standing(path, wavelength, pixel, image, elements, undefined=-1.0, **more):
 
 
 def read_photograph(path, geometry=None):
-    """The image of a CBF, a mini one as Pilatus and Eiger detectors write it or a full one (imgCIF), also compressed by gzip or
-    bzip2, or of an NXmx file, of which "file.nxs:7" is the frame of number 7, counted from 0. geometry: a Geometry, which
+    """The image of a CBF, a mini one as Pilatus and Eiger detectors write it or a full one (imgCIF), or of an SMV file, also
+    compressed by gzip or bzip2, or of an NXmx file, of which "file.nxs:7" is the frame of number 7, counted from 0. geometry: a Geometry, which
     says where the detector stands in place of the file, of which any image will do then. FileError.
     """
     frame = re.fullmatch(r"(.+):(\d+)", str(path))
@@ -87,8 +90,9 @@ def read_photograph(path, geometry=None):
         return read_nexus(str(path), name, number, geometry)
     content = unpacked(name)
     header = content.partition(b"--CIF-BINARY-FORMAT-SECTION--")[0].decode("latin-1") if content.startswith(b"###CBF") else ""
-    if not header and geometry is None:
-        raise FileError(f"{path}: is neither CBF nor NXmx; give --geometry=FILE.expt for images of other kinds, which says where their "
+    smv = content.startswith(_smv.START)
+    if not header and not smv and geometry is None:
+        raise FileError(f"{path}: is neither CBF nor NXmx nor SMV; give --geometry=FILE.expt for images of other kinds, which says where their "
                         "detector stands")
 
     def number(name, pattern):
@@ -102,12 +106,17 @@ def read_photograph(path, geometry=None):
     counting = bool(re.search(r"# Detector: [^\n]{0,200}(PILATUS|EIGER)", header, re.I))
     if geometry is not None:
         photograph = geometry.photograph(str(path), image, counting)
+    elif smv:
+        return checked(Photograph(str(path), measured(image), **_smv.read_header(path, content, image.shape)))
     elif is_full(header):
         wavelength, pixel, overload, undefined, elements = read_header(path, header)
         photograph = standing(str(path), wavelength, pixel, image, elements, -1.0 if counting else undefined, cutoff=overload,
                               counting=counting)
     elif image.ndim == 3:
         raise FileError(f"{path}: has {len(image)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
+    elif curved := re.search(r"# Detector: *(PILATUS\w* 12M)", header, re.I):
+        raise FileError(f"{path}: is of a {curved[1]}, a barrel of modules, and its header describes one plane; give --geometry=FILE.expt, "
+                        "which says where they stand (dials.import writes it)")
     else:
         said = {name: number(name, pattern) for name, pattern in _WANTED.items()}
         if missing := [name for name, value in said.items() if value is None]:
@@ -118,7 +127,7 @@ def read_photograph(path, geometry=None):
         if (value := number(name, pattern)) is not None:
             setattr(photograph, name, value[0])
     if sensor := re.search(rf"# (\w+) sensor, thickness {_NUMBER} m", header):
-        photograph.material = {"Silicon": "Si"}.get(sensor[1], sensor[1])
+        photograph.material = material_named(sensor[1])
         photograph.thickness = 1e3 * float(sensor[2])
     return checked(photograph)
 
@@ -128,4 +137,7 @@ def checked(photograph):
     for name in ("wavelength", "distance", "pixel"):
         if not 0 < getattr(photograph, name) < numpy.inf:
             raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be greater than 0")
+    if photograph.thickness > 0 and photograph.material and attenuation_length(photograph.material, photograph.wavelength) is None:
+        warnings.warn(f"{photograph.path}: the attenuation of its sensor of {photograph.material} is not known here; spots at high "
+                      "angles lie farther out than they are predicted", Warning, stacklevel=2)
     return photograph
