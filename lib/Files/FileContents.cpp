@@ -153,14 +153,18 @@ void requireRegular(const std::string &path) {
 
 std::string readMaybeCompressed(const std::string &path) {
   std::string bytes = readBytes(path);
-  if (!isGzip(bytes))
-    return bytes;
-  try {
-    return inflateAll(path, bytes);
-  } catch (const std::bad_alloc &) {
-    throw FileError(path,
-                    "does not fit into memory when inflated; check that it is the right file");
-  }
+  if (isGzip(bytes))
+    try {
+      bytes = inflateAll(path, bytes);
+    } catch (const std::bad_alloc &) {
+      throw FileError(path,
+                      "does not fit into memory when inflated; check that it is the right file");
+    }
+  if (bytes.starts_with("\xef\xbb\xbf"))
+    bytes.erase(0, 3);
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff"))
+    throw FileError(path, "is text of UTF-16; save it as UTF-8");
+  return bytes;
 }
 
 } // namespace nanobragg::io

@@ -110,7 +110,7 @@ std::vector<LabelledAtom> expandAtoms(const AtomFile &file) {
 }
 
 DispersionTable readDispersion(const std::string &path) {
-  const std::string text = readBytes(path);
+  const std::string text = readMaybeCompressed(path);
   struct Row {
     double energy, fPrime, fDoublePrime;
   };
@@ -210,7 +210,7 @@ StructureFactors parsePhasedHkl(const std::string &path, const std::string &cont
 }
 
 std::vector<ChannelFile> readChannels(const std::string &path) {
-  const std::string text = readBytes(path);
+  const std::string text = readMaybeCompressed(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::vector<ChannelFile> channels;
   forEachLine(text, [&](std::size_t line, const std::vector<std::string_view> &words) {

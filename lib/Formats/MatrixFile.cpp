@@ -7,7 +7,7 @@
 namespace nanobragg::io {
 
 Mat3 readMatrix(const std::string &path) {
-  const std::string text = readBytes(path);
+  const std::string text = readMaybeCompressed(path);
   Mat3 matrix{};
   std::size_t found = 0;
   TextLines lines(text);

@@ -22,7 +22,7 @@ static void requireColumns(const std::string &path, std::size_t number, std::siz
 }
 
 std::vector<SourceLine> readSources(const std::string &path, Rule columns) {
-  const std::string text = readBytes(path);
+  const std::string text = readMaybeCompressed(path);
   std::vector<SourceLine> sources;
   forEachRow(path, text, 6, [&](std::size_t number, const std::vector<double> &row) {
     if (columns == Rule::Right)

@@ -9,7 +9,7 @@
 namespace nanobragg::io {
 
 StolTable readStol(const std::string &path) {
-  const std::string text = readBytes(path);
+  const std::string text = readMaybeCompressed(path);
   struct Line {
     double stol, f;
     std::size_t number;

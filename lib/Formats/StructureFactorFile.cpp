@@ -3,6 +3,7 @@
 #include "lib/Files/Module.h"
 #include "lib/Files/ModuleCall.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Formats/ForeignFormats.h"
 
 #include <algorithm>
 #include <cctype>
@@ -43,31 +44,40 @@ bool hasPdbRecord(std::string_view content) {
   return false;
 }
 
-/// Does the first line have h k l in columns of four characters and two numbers in columns of
-/// eight, and does a line with the reflection 0 0 0 end the list? Lines of h k l F have neither.
-bool isShelx(std::string_view content) {
-  constexpr std::string_view end = "\n   0   0   0";
+/// SHELX's lists end with the reflection 0 0 0 or with the file. Lines of h k l F may have the same
+/// columns, but neither that end nor instructions beside them.
+bool isShelx(const std::string &path, std::string_view content) {
+  return hasShelxColumns(content) &&
+         (content.find("\n   0   0   0") != content.npos || shelxInstructions(path).has_value());
+}
+
+} // namespace
+
+std::optional<std::string> shelxInstructions(const std::string &path) {
+  namespace fs = std::filesystem;
+  for (const char *extension : {".ins", ".res"}) {
+    std::error_code ignored;
+    const fs::path beside = fs::path(path).replace_extension(extension);
+    if (fs::exists(beside, ignored))
+      return beside.string();
+  }
+  return std::nullopt;
+}
+
+bool hasShelxColumns(std::string_view content) {
   const std::string_view line = content.substr(0, content.find('\n'));
   constexpr std::size_t ends[] = {3, 7, 11, 19, 27};
   for (const std::size_t last : ends)
     if (last >= line.size() || !(std::isdigit((unsigned char)line[last]) || line[last] == '.'))
       return false;
-  const auto number = [&](std::size_t from, std::size_t count) {
-    return line.substr(from, count).find_first_not_of(" -+0123456789.") == line.npos;
-  };
-  return number(0, 28) && line.substr(12, 8).find('.') != line.npos &&
-         content.find(end) != content.npos;
+  return line.substr(0, 28).find_first_not_of(" -+0123456789.") == line.npos &&
+         line.substr(12, 8).find('.') != line.npos;
 }
 
-} // namespace
-
-StructureFactorFormat formatOf(std::string_view content) {
+StructureFactorFormat formatOf(const std::string &path, std::string_view content) {
   if (content.starts_with("MTZ "))
     return StructureFactorFormat::Mtz;
-  if (content.starts_with("!FORMAT=XDS_ASCII"))
-    return StructureFactorFormat::XdsAscii;
-  if (content.starts_with("CrystFEL reflection list"))
-    return StructureFactorFormat::CrystfelList;
+  refuseForeignFormat(path, content);
   std::string_view rest = content;
   while (!rest.empty()) {
     std::string_view line = rest.substr(0, rest.find('\n'));
@@ -76,7 +86,7 @@ StructureFactorFormat formatOf(std::string_view content) {
     if (start == line.npos || line[start] == '#')
       continue;
     if (!std::isalpha((unsigned char)line[start]))
-      return isShelx(content) ? StructureFactorFormat::Shelx : StructureFactorFormat::Text;
+      return isShelx(path, content) ? StructureFactorFormat::Shelx : StructureFactorFormat::Text;
     if (!startsWithAnyCase(line.substr(start), "data_"))
       return hasPdbRecord(content) ? StructureFactorFormat::Pdb : StructureFactorFormat::Text;
     // A model may come with its reflections: those are meant to be used as they are.

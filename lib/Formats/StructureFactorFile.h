@@ -21,13 +21,19 @@ enum class StructureFactorFormat {
   CifReflections, ///< mmCIF or core CIF, _refln
   CifModel,       ///< mmCIF or core CIF, _atom_site
   Shelx,          ///< F^2 in columns of fixed width, beside them an .ins file
-  Pdb,            ///< coordinates
-  XdsAscii,       ///< intensities of XDS
-  CrystfelList    ///< intensities of CrystFEL
+  Pdb             ///< coordinates
 };
 
-/// `content` is the file's, inflated.
-StructureFactorFormat formatOf(std::string_view content);
+/// `content` is the file's, inflated. Throws FileError that says how to convert a file of another
+/// program.
+StructureFactorFormat formatOf(const std::string &path, std::string_view content);
+
+/// The file of SHELX's instructions beside a list of reflections: NAME.ins, or else NAME.res.
+std::optional<std::string> shelxInstructions(const std::string &path);
+
+/// Does the first line have h k l in columns of four characters and two numbers in columns of
+/// eight, as SHELX's F^2 and sigma are?
+bool hasShelxColumns(std::string_view content);
 
 inline bool isModel(StructureFactorFormat format) {
   return format == StructureFactorFormat::CifModel || format == StructureFactorFormat::Pdb;

@@ -25,19 +25,37 @@ struct Instructions {
   gemmi::UnitCell cell;
   const gemmi::SpaceGroup *group = nullptr;
   int hklf = 4;
+  double scale = 1, sigmaScale = 1; // the numbers of HKLF, with the matrix
+  std::array<double, 9> matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
+  std::vector<std::string> warnings;
 };
 
 std::string instructionsBeside(const std::string &path) {
-  namespace fs = std::filesystem;
-  for (const char *extension : {".ins", ".res"}) {
-    std::error_code ignored;
-    const fs::path beside = fs::path(path).replace_extension(extension);
-    if (fs::exists(beside, ignored))
-      return beside.string();
-  }
-  const std::string stem = fs::path(path).stem().string();
+  if (const std::optional<std::string> found = shelxInstructions(path))
+    return *found;
+  const std::string stem = std::filesystem::path(path).stem().string();
   throw FileError(path, "is a reflection file of SHELX, which has no cell and no symmetry; put " +
                             stem + ".ins or " + stem + ".res beside it");
+}
+
+/// HKLF N S r11 ... r33 sm: reflections are numbers by S, their sigmas by S sm, and indices are
+/// multiplied by the matrix.
+void readHklf(std::istringstream &words, Instructions &found) {
+  words >> found.hklf;
+  double number = 0;
+  std::vector<double> numbers;
+  while (words >> number)
+    numbers.push_back(number);
+  if (!numbers.empty())
+    found.scale = numbers[0];
+  if (numbers.size() > 1 && numbers.size() < 10)
+    throw FileError(found.path, "has an HKLF whose matrix is not of nine numbers");
+  for (std::size_t i = 0; i < 9 && numbers.size() >= 10; ++i)
+    found.matrix[i] = numbers[1 + i];
+  if (numbers.size() > 10)
+    found.sigmaScale = numbers[10];
+  if (!(found.scale > 0) || !(found.sigmaScale > 0))
+    throw FileError(found.path, "has an HKLF with a scale that is not above 0");
 }
 
 /// LATT: 1 to 7 are P, I, R (obverse), F, A, B and C; below 0 there is no centre of symmetry.
@@ -59,7 +77,14 @@ Instructions readInstructions(const std::string &path) {
   std::istringstream lines(readMaybeCompressed(found.path));
   int lattice = 1;
   std::vector<gemmi::Op> operations;
+  bool twinned = false;
   for (std::string line; std::getline(lines, line);) {
+    const auto goesOn = [&] {
+      const std::size_t last = line.find_last_not_of(" \t\r");
+      return last != line.npos && line[last] == '=';
+    };
+    for (std::string more; goesOn() && std::getline(lines, more);)
+      line = line.substr(0, line.rfind('=')) + " " + more;
     std::istringstream words(line);
     std::string word;
     words >> word;
@@ -77,9 +102,14 @@ Instructions readInstructions(const std::string &path) {
     } else if (word == "SYMM") {
       operations.push_back(operationOf(line.substr(line.find_first_of("mM") + 2)));
     } else if (word == "HKLF") {
-      words >> found.hklf;
+      readHklf(words, found);
+    } else if (word == "TWIN" || word == "BASF") {
+      twinned = true;
     }
   }
+  if (twinned)
+    found.warnings.push_back(found.path + ": its TWIN and BASF are not used; the amplitudes are "
+                                          "those of all twin domains together");
   requireCell(found.path, found.cell);
   found.group = gemmi::find_spacegroup_by_ops(groupOf(lattice, operations));
   if (!found.group)
@@ -118,10 +148,20 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const std::
                         "is no reflection of SHELX: h k l in columns of four "
                         "characters, F^2 and sigma in columns of eight");
     }
-    const std::array<std::int32_t, 3> hkl{int(values[0]), int(values[1]), int(values[2])};
-    if (hkl == std::array<std::int32_t, 3>{})
+    if (values[0] == 0 && values[1] == 0 && values[2] == 0)
       break;
-    const float value = float(values[3]), sigma = float(values[4]);
+    std::array<std::int32_t, 3> hkl;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double *row = crystal.matrix.data() + 3 * i;
+      const double index = row[0] * values[0] + row[1] * values[1] + row[2] * values[2];
+      if (!(std::fabs(index - std::rint(index)) < 1e-3) || std::fabs(index) > 1e5)
+        throw FileError(path, number,
+                        "has indices that the matrix of HKLF in " + crystal.path +
+                            " makes no whole numbers; correct the matrix");
+      hkl[i] = std::int32_t(std::rint(index));
+    }
+    const float value = float(values[3] * crystal.scale);
+    const float sigma = float(values[4] * crystal.scale * crystal.sigmaScale);
     listed.add({hkl, value, value, 0, {sigma, sigma}}, /*mates=*/false);
   }
   std::vector<UniqueReflection> unique = listed.merged();
@@ -144,6 +184,7 @@ StructureFactors readShelx(const NameAndLabel &file, const std::string &content,
     if (crystal.hklf == 4)
       toAmplitudes(unique, crystal.cell, *crystal.group);
     StructureFactors result;
+    result.warnings = crystal.warnings;
     result.cell = numbersOf(crystal.cell);
     expandToP1(path, unique, *crystal.group, defaultF, result);
     result.notes.push_back(

@@ -103,7 +103,7 @@ Scatterers readScatterers(io::DispersionTable *table, const ExperimentRequest &r
                           LoadedInputs &loaded) {
   const io::NameAndLabel file = io::splitLabel(*request.files.anomalousAtoms);
   const std::string content = io::readMaybeCompressed(file.name);
-  const io::StructureFactorFormat format = io::formatOf(content);
+  const io::StructureFactorFormat format = io::formatOf(file.name, content);
   if (io::isModel(format))
     return atomsOfModel(file, content, format, table, loaded);
   if (!file.label.empty())

@@ -333,6 +333,14 @@ void loadExpt(const ExperimentRequest &request, LoadedInputs &loaded) {
   loaded.warnings.insert(loaded.warnings.end(), chosen.warnings.begin(), chosen.warnings.end());
   if (!chosen.mask.empty())
     chosen.mask = maskFileOf(chosen, path);
+  if (std::error_code ignored;
+      !chosen.mask.empty() && !std::filesystem::exists(chosen.mask, ignored)) {
+    if (!request.files.mask && !request.inputs.mask)
+      loaded.warnings.push_back(path + ": its mask " + chosen.mask +
+                                " is not there, so that no pixel is masked by it; put it beside "
+                                "the list, or give -mask");
+    chosen.mask.clear();
+  }
   // Without a number, those of the same images are lattices on them.
   loaded.dials.push_back(chosen);
   for (std::size_t i = 1; i < all.size(); ++i)

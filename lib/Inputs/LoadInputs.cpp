@@ -117,7 +117,11 @@ void loadHklText(const std::string &path, const std::string &content, io::HklSto
   if (file.moreColumns > 0)
     loaded.warnings.push_back(path + ": line " + std::to_string(file.moreColumns) +
                               " has more than the four columns h k l F; what follows F, also on "
-                              "other lines, is not used");
+                              "other lines, is not used" +
+                              (io::hasShelxColumns(content)
+                                   ? ". If it is a list of SHELX, the fourth are F^2: put the .ins "
+                                     "file of the same name beside it"
+                                   : ""));
   loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
 }
 
@@ -127,7 +131,7 @@ void loadReflections(const std::string &name, const ExperimentRequest &request,
     return loadWeightedModels(models, request, loaded);
   const io::NameAndLabel file = io::splitLabel(name);
   const std::string content = io::readMaybeCompressed(file.name);
-  const io::StructureFactorFormat format = io::formatOf(content);
+  const io::StructureFactorFormat format = io::formatOf(file.name, content);
   if (format == io::StructureFactorFormat::Text && request.files.anomalousAtoms)
     loadPhasedHkl(file.name, content, loaded);
   else if (format == io::StructureFactorFormat::Text && file.label.empty())

@@ -83,7 +83,8 @@ private:
 } // namespace
 
 std::vector<PanelOptions> readPanels(const std::string &path) {
-  const json list = io::parseJson(path, io::readBytes(path), "check brackets, commas and quotes");
+  const json list =
+      io::parseJson(path, io::readMaybeCompressed(path), "check brackets, commas and quotes");
   if (!list.is_array() || list.empty())
     throw io::FileError(path, "must be a list of panels: [{\"offset_mm\": [x,y,z], \"fast\": "
                               "[x,y,z], \"slow\": [x,y,z]}, ...]");

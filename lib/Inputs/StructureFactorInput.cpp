@@ -146,16 +146,7 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
       ", " + (model.anomalous ? "with f' and f''" : "without f' and f''"));
 }
 
-[[noreturn]] void refuse(const io::NameAndLabel &file, StructureFactorFormat format) {
-  if (format == StructureFactorFormat::XdsAscii)
-    throw io::FileError(file.name,
-                        "holds intensities of XDS, and structure factors are amplitudes; convert "
-                        "them with XDSCONV (OUTPUT_FILE=x.hkl CCP4_F, then f2mtz) or with "
-                        "pointless, aimless and ctruncate, and give the MTZ file");
-  if (format == StructureFactorFormat::CrystfelList)
-    throw io::FileError(
-        file.name, "holds intensities of CrystFEL, and structure factors are amplitudes; convert "
-                   "them (get_hkl --output-format=mtz, then ctruncate) and give the MTZ file");
+[[noreturn]] void refuseLabel(const io::NameAndLabel &file) {
   throw io::FileError(file.name, "has lines of h k l and F or F^2, of which ':" + file.label +
                                      "' names no column; leave it out");
 }
@@ -183,12 +174,12 @@ void loadCrystallographicFile(const io::NameAndLabel &file, const std::string &c
       throw io::FileError(file.name, "has F^2 without phases; anomalous scatterers add to complex "
                                      "structure factors");
     if (format == StructureFactorFormat::Shelx && !file.label.empty())
-      refuse(file, format);
+      refuseLabel(file);
     factors = io::readReflections(file, content, format, loaded.options.defaultF,
                                   request.files.anomalousAtoms.has_value());
     takeCell(file.name, factors.cell, request, loaded);
   } else {
-    refuse(file, format);
+    refuseLabel(file);
   }
   take(std::move(factors), request, loaded);
 }
@@ -199,7 +190,7 @@ void loadWeightedModels(const std::vector<io::NameAndWeight> &models,
   std::vector<io::ModelPart> parts;
   for (const io::NameAndWeight &model : models) {
     const std::string content = io::readMaybeCompressed(model.name);
-    const StructureFactorFormat format = io::formatOf(content);
+    const StructureFactorFormat format = io::formatOf(model.name, content);
     if (!isModel(format))
       throw io::FileError(model.name, "is no model; structure factors of lists cannot be added "
                                       "without their phases. Give one list, or models alone");

@@ -64,6 +64,11 @@ TEST_F(LoadInputsTest, NeedsCellAndStructureFactors) {
   EXPECT_EQ(refused("-cell 40 -default_F 1"), "");
 }
 
+TEST_F(LoadInputsTest, ColumnsOfShelxWithoutInstructionsAreSuspicious) {
+  const std::string list = folder.add("s.hkl", "   1   2   3  399.00    1.00\n");
+  EXPECT_THAT(load("-cell 40 -hkl " + list).warnings, ElementsAre(HasSubstr("the fourth are F^2")));
+}
+
 TEST_F(LoadInputsTest, StructureFactorsAreOfTheCrystalThatIsThere) {
   const auto crystal = [&](const std::string &a) {
     return folder.add(a + ".expt",
@@ -88,6 +93,27 @@ TEST_F(LoadInputsTest, StructureFactorsAreOfTheCrystalThatIsThere) {
   EXPECT_EQ(refused("-mat " + matrix + " -lambda 2 -hkl " + cif), "");
   EXPECT_THAT(refused("-mat " + matrix + " -lambda 1 -hkl " + cif),
               HasSubstr("a.mat has a crystal of the cell 20 25 30"));
+}
+
+TEST_F(LoadInputsTest, GoesOnWithoutAMaskThatIsElsewhere) {
+  const std::string list =
+      folder.add("m.expt", R"({"experiment": [{"beam": 0, "detector": 0, "imageset": 0}],
+      "imageset": [{"images": ["a.cbf"], "mask": "/elsewhere/hot_mask_0.pickle"}],
+      "beam": [{"direction": [0, 0, 1], "wavelength": 1}],
+      "detector": [{"panels": [{"fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
+        "origin": [-1, 1, -100], "image_size": [2, 2], "pixel_size": [0.1, 0.1]}]}]})");
+  const std::string words = "-cell 40 -default_F 1 --expt=" + list;
+  EXPECT_THAT(load(words).warnings, ElementsAre(HasSubstr("hot_mask_0.pickle is not there")));
+  const std::string mask = folder.add("mask.img", smv("PIXEL_SIZE=0.1;\n"));
+  EXPECT_THAT(load(words + " -mask " + mask).warnings, IsEmpty());
+}
+
+TEST_F(LoadInputsTest, ReadsTextWithAByteOrderMark) {
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(load("-cell 40 -hkl " + folder.add("b.hkl", mark + "1 2 3 7\n")).reflections, 1u);
+  EXPECT_EQ(refused("-mat " + folder.add("b.mat", mark + "0.05 0 0 0 0.04 0 0 0 0.03\n") +
+                    " -default_F 1"),
+            "");
 }
 
 TEST_F(LoadInputsTest, AGeometryOfCrystfelAndFlagsComplementEachOther) {

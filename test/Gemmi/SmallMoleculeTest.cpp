@@ -35,7 +35,7 @@ const std::string list4 = crystal +
                           "1 2 3 390 400 0.1\n1 0 0 90 100 0.1\n";
 
 TEST(CoreCif, TakesMeasuredSquaresInTheGroupOfItsOperations) {
-  ASSERT_EQ(formatOf(list4), StructureFactorFormat::CifReflections);
+  ASSERT_EQ(formatOf("a.hkl", list4), StructureFactorFormat::CifReflections);
   const StructureFactors f = readCifReflections({"salt.fcf", ""}, list4, 0);
   EXPECT_EQ(f.spaceGroup, "P 1 21/c 1");
   EXPECT_NEAR((*f.cell)[1], 8, 1e-9);
@@ -65,7 +65,7 @@ const std::string atoms =
     "Cl1 Cl 0.1 0.2 0.3 0.04 1\nNa1 Na 0 0 0 0.03 1\n";
 
 TEST(CoreCif, FactorsOfAtomsAreThoseOfASum) {
-  ASSERT_EQ(formatOf(atoms), StructureFactorFormat::CifModel);
+  ASSERT_EQ(formatOf("a.hkl", atoms), StructureFactorFormat::CifModel);
   ModelOptions options;
   options.dmin = 1;
   options.anomalous = false;
@@ -122,7 +122,7 @@ protected:
 };
 
 TEST_F(Shelx, AveragesEquivalentsAndTakesTheCrystalOfTheInstructions) {
-  ASSERT_EQ(formatOf(reflections), StructureFactorFormat::Shelx);
+  ASSERT_EQ(formatOf("a.hkl", reflections), StructureFactorFormat::Shelx);
   directory.add("salt.ins", instructions);
   const StructureFactors f = read(reflections);
   EXPECT_EQ(f.spaceGroup, "P 1 21/c 1");
@@ -145,6 +145,48 @@ TEST_F(Shelx, TakesAmplitudes) {
   EXPECT_NEAR(at(read(reflections).grid, 1, 2, 3), 399, 1e-2);
 }
 
+TEST_F(Shelx, TakesMatrixAndScaleOfTheInstructions) {
+  directory.add("salt.ins",
+                "CELL 1 7 8 9 90 100 90\nLATT -1\nTWIN\nHKLF 4 2 0 0 1 =\n 0 -1 0 1 0 0\nEND\n");
+  const StructureFactors f = read(reflections);
+  EXPECT_NEAR(at(f.grid, 3, -2, 1), std::sqrt(2 * 399), 1e-2);
+  EXPECT_NEAR(at(f.grid, 0, 0, 1), std::sqrt(200), 1e-2);
+  EXPECT_THAT(f.warnings, testing::ElementsAre(testing::HasSubstr("TWIN and BASF")));
+  directory.add("salt.ins", "CELL 1 7 8 9 90 100 90\nLATT -1\nHKLF 4 1 0.5 0 0 0 1 0 0 0 1\n");
+  expectFileError([&] { read(reflections); }, "salt.hkl:1: has indices that the matrix of HKLF");
+  directory.add("salt.ins", "CELL 1 7 8 9 90 100 90\nLATT -1\nHKLF 4 1 0.5 0 0\n");
+  expectFileError([&] { read(reflections); }, "not of nine numbers");
+}
+
+TEST_F(Shelx, AListMayEndWithItsFile) {
+  const std::string open = reflections.substr(0, reflections.rfind("   0   0   0"));
+  const std::string path = directory.add("salt.hkl", open);
+  EXPECT_EQ(formatOf(path, open), StructureFactorFormat::Text) << "nothing says that it is F^2";
+  directory.add("salt.ins", instructions);
+  EXPECT_EQ(formatOf(path, open), StructureFactorFormat::Shelx);
+  EXPECT_NEAR(at(read(open).grid, 1, 2, 3), 20, 1e-2);
+}
+
+TEST(ForeignFormats, AreNamedWithTheWayToConvertThem) {
+  for (const auto &[content, sentence] :
+       {std::pair("!FORMAT=XDS_ASCII    MERGE=FALSE\n", "intensities of XDS"),
+        {"!OUTPUT_FILE=INTEGRATE.HKL    DATE= 8-Feb-2013\n", "let CORRECT scale them"},
+        {" XPARM.XDS    VERSION Jan 10, 2022\n", "for --expt"},
+        {"CrystFEL reflection list version 2.0\n", "get_hkl"},
+        {"CrystFEL stream format 2.3\n", "partialator"},
+        {" NREFlection=     2\n ANOMalous=FALSe\n", "CNS"},
+        {"    1\n -987\n    57.8    57.8   150.1    90    90    90 p41212\n", "Scalepack"},
+        {"    8 p41212\n  1  0  0\n", "Scalepack"},
+        {"TITL sucrose\nCELL 1 7 8 9 90 90 90\nLATT -1\n", "instructions of SHELX"},
+        {"{\"__id__\": \"ExperimentList\"}", "give it with --expt"},
+        {"\x93\xbb"
+         "dials::af::reflection_table\x01",
+         "dials.merge"}})
+    expectFileError([&] { formatOf("a.hkl", content); }, sentence);
+  for (const char *list : {"1 2 3 400\n", "    1   2   3   400\n", "   1 -987   3   4\n", ""})
+    EXPECT_EQ(formatOf("a.hkl", list), StructureFactorFormat::Text);
+}
+
 TEST_F(Shelx, SaysWhatIsMissing) {
   const auto refused = [&](const std::string &part) {
     expectFileError([&] { read(reflections); }, part);
@@ -157,8 +199,8 @@ TEST_F(Shelx, SaysWhatIsMissing) {
 }
 
 TEST(ShelxFormat, ListsOfAmplitudesAreNone) {
-  EXPECT_EQ(formatOf("1 2 3 400\n0 0 4 100\n"), StructureFactorFormat::Text);
-  EXPECT_EQ(formatOf("   1   2   3  399.00    1.00\n   2   2   3  401.00    1.00\n"),
+  EXPECT_EQ(formatOf("a.hkl", "1 2 3 400\n0 0 4 100\n"), StructureFactorFormat::Text);
+  EXPECT_EQ(formatOf("a.hkl", "   1   2   3  399.00    1.00\n   2   2   3  401.00    1.00\n"),
             StructureFactorFormat::Text);
 }
 

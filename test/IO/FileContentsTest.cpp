@@ -50,6 +50,20 @@ TEST_F(FileContentsTest, InflatesWhatHardlyAndWhatHighlyCompresses) {
   EXPECT_EQ(readMaybeCompressed(directory.add("nothing", gzipped(""))), "");
 }
 
+TEST_F(FileContentsTest, TextHasNoByteOrderMark) {
+  const std::string marked = "\xef\xbb\xbf"
+                             "1 2 3";
+  EXPECT_EQ(readMaybeCompressed(directory.add("marked", marked)), "1 2 3");
+  EXPECT_EQ(readMaybeCompressed(directory.add("packed", gzipped(marked))), "1 2 3");
+  EXPECT_EQ(readBytes(directory.path("marked")), marked) << "may be an image";
+  expectFileError(
+      [&] {
+        readMaybeCompressed(directory.add("wide", "\xff\xfe"
+                                                  "1"));
+      },
+      "UTF-16");
+}
+
 TEST_F(FileContentsTest, InflatesConcatenatedMembers) {
   EXPECT_EQ(readMaybeCompressed(directory.add("two", gzipped("one ") + gzipped("two"))), "one two");
 }

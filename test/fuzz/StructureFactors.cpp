@@ -11,8 +11,8 @@ using namespace nanobragg;
 
 NB_FUZZ_TARGET(structure_factors) {
   const std::string content(input.begin(), input.end());
-  const io::StructureFactorFormat format = io::formatOf(content);
   try {
+    const io::StructureFactorFormat format = io::formatOf("input", content);
     io::StructureFactors found;
     if (format == io::StructureFactorFormat::Mtz)
       found = io::readMtz({"input", ""}, content, 1);

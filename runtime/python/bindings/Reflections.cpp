@@ -18,7 +18,7 @@ namespace {
 io::StructureFactors structureFactorsOf(const std::string &path, const io::ModelOptions &options) {
   const io::NameAndLabel file = io::splitLabel(path);
   const std::string content = io::readMaybeCompressed(file.name);
-  const io::StructureFactorFormat format = io::formatOf(content);
+  const io::StructureFactorFormat format = io::formatOf(file.name, content);
   if (io::isModel(format))
     return io::calculateStructureFactors(file.name, content, format, options, std::nullopt);
   if (!io::listsReflections(format))

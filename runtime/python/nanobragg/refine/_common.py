@@ -135,7 +135,7 @@ def groups_of(text, detector):
         return [_leaves(child) for child in children]
     groups = {}
     try:
-        with open(text) as file:
+        with open(text, encoding="utf-8-sig") as file:
             for number, line in enumerate(file, 1):
                 words = line.split("#")[0].split()
                 if not words:

@@ -84,7 +84,7 @@ def write_reflections(path, columns):
 def read_experiments(path):
     """The experiment list as DIALS's dictionary."""
     try:
-        with open(path) as file:
+        with open(path, encoding="utf-8-sig") as file:
             content = json.load(file)
         assert content["__id__"] == "ExperimentList"
         for name in ("experiment", "crystal", "detector", "beam"):
