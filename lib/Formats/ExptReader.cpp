@@ -270,7 +270,11 @@ DialsBeam beamOf(const Model &model) {
     model.refuse("has no \"wavelength\" above 0");
   beam.polarizationNormal = model.direction("polarization_normal", beam.polarizationNormal);
   beam.polarizationFraction = model.number("polarization_fraction", beam.polarizationFraction);
-  beam.flux = model.number("flux", 0);
+  if (const json *flux = model.find("flux")) { // may be larger than any other number
+    if (!flux->is_number())
+      model.refuse("has a \"flux\" that is no number");
+    beam.flux = flux->get<double>();
+  }
   beam.probe = model.text("probe", beam.probe);
   return beam;
 }

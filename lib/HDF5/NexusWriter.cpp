@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 
 namespace nanobragg::io {
 namespace {
@@ -276,11 +277,37 @@ private:
     b.number(detector + "/distance", std::fabs(e.panels.front().origin[2]), "mm");
     b.integers(detector + "/bit_depth_readout", {32}, true);
     b.group(detector + "/transformations", "NXtransformations");
+    b.number(detector + "/x_pixel_size", e.panels.front().pixelSize[0], "mm");
+    b.number(detector + "/y_pixel_size", e.panels.front().pixelSize[1], "mm");
+    addBeamCenter(b, detector);
     for (std::size_t i = 0; i < e.panels.size(); ++i)
       addPanel(b, detector, i);
     b.text(detector + "/depends_on", detector + "/transformations/panel_0");
-    if (!options.mask.empty())
-      addMask(b, detector);
+    addMask(b, detector);
+  }
+
+  /// Pixels of the image where the beam meets the panel that it meets, or the plane of the first.
+  void addBeamCenter(Builder &b, const std::string &detector) {
+    std::optional<std::array<double, 2>> center;
+    const Vec3 beam = scaled(e.beam.direction, -1);
+    for (std::size_t i = 0; i < e.panels.size(); ++i) {
+      const DialsPanel &p = e.panels[i];
+      const Vec3 normal = cross(p.fast, p.slow);
+      const double along = dot(beam, normal), away = dot(p.origin, normal) / along;
+      if (!(std::fabs(along) > 1e-6) || away <= 0)
+        continue;
+      const Vec3 at = difference(scaled(beam, away), p.origin);
+      const double f = dot(at, p.fast) / p.pixelSize[0], s = dot(at, p.slow) / p.pixelSize[1];
+      const bool meets = f >= 0 && s >= 0 && f <= double(p.pixels[0]) && s <= double(p.pixels[1]);
+      if (meets || (i == 0 && !center))
+        center = {f, s + double(i * options.frameSlow)};
+      if (meets)
+        break;
+    }
+    if (!center)
+      return;
+    b.number(detector + "/beam_center_x", (*center)[0], "pixel");
+    b.number(detector + "/beam_center_y", (*center)[1], "pixel");
   }
 
   void addPanel(Builder &b, const std::string &detector, std::size_t i) {
@@ -304,9 +331,13 @@ private:
 
   void addMask(Builder &b, const std::string &detector) {
     const hsize_t size[2] = {rows, options.frameFast};
-    std::vector<std::int32_t> mask(options.mask.size());
-    for (std::size_t i = 0; i < mask.size(); ++i)
-      mask[i] = options.mask[i] ? 0 : 1;
+    std::vector<std::int32_t> mask(rows * options.frameFast, 1);
+    for (std::size_t panel = 0; panel < e.panels.size(); ++panel)
+      for (std::size_t s = 0; s < std::size_t(e.panels[panel].pixels[1]); ++s)
+        for (std::size_t f = 0; f < std::size_t(e.panels[panel].pixels[0]); ++f) {
+          const std::size_t at = (panel * options.frameSlow + s) * options.frameFast + f;
+          mask[at] = options.mask.empty() || options.mask[at] ? 0 : 1;
+        }
     const Handle space(H5Screate_simple(2, size, nullptr)), creation(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_chunk(creation, 2, size);
     H5Pset_deflate(creation, 1);

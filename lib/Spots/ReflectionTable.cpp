@@ -24,6 +24,8 @@ json column(const char *type, std::span<const TableRow> rows, Value value) {
   return json::array({type, json::array({rows.size(), json::binary(std::move(bytes))})});
 }
 
+constexpr double levelVariance = 1.0 / 12; ///< variance of a number from a range of 1
+
 } // namespace
 
 void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows) {
@@ -33,13 +35,30 @@ void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows) {
   data["id"] = column("int", rows, [](R r) { return r.experiment; });
   data["miller_index"] = column("cctbx::miller::index<>", rows, [](R r) { return r.spot.hkl; });
   data["panel"] = column("std::size_t", rows, [](R r) { return std::uint64_t(r.spot.panel); });
-  data["flags"] = column("std::size_t", rows, [](R) { return std::uint64_t(1); });
+  constexpr std::uint64_t predicted = 1, observed = 2, indexed = 4;
+  data["flags"] = column("std::size_t", rows, [](R) { return predicted | observed | indexed; });
   data["entering"] = column("bool", rows, [](R r) { return r.spot.entering; });
   data["s1"] = column(vector, rows, [](R r) { return r.spot.ray; });
   data["xyzcal.mm"] =
       column(vector, rows, [](R r) { return Vec3{r.spot.mm[0], r.spot.mm[1], r.spot.phi}; });
   data["xyzcal.px"] =
       column(vector, rows, [](R r) { return Vec3{r.spot.pixel[0], r.spot.pixel[1], r.z}; });
+  data["xyzobs.px.value"] = column(vector, rows, [](R r) { return r.observed; });
+  data["xyzobs.mm.value"] = column(vector, rows, [](R r) {
+    // Off the model's place by as many pixels as the centroid is.
+    const Spot &s = r.spot;
+    return Vec3{s.mm[0] + (r.observed[0] - s.pixel[0]) * r.step[0],
+                s.mm[1] + (r.observed[1] - s.pixel[1]) * r.step[1],
+                s.phi + (r.observed[2] - r.z) * r.step[2]};
+  });
+  data["xyzobs.mm.variance"] = column(vector, rows, [](R r) {
+    const Vec3 &step = r.step;
+    return Vec3{step[0] * step[0] * levelVariance, step[1] * step[1] * levelVariance,
+                step[2] * step[2] * levelVariance};
+  });
+  data["xyzobs.px.variance"] = column(vector, rows, [](R r) {
+    return Vec3{levelVariance, levelVariance, r.step[2] > 0 ? levelVariance : 0};
+  });
   data["delpsical.rad"] = column("double", rows, [](R r) { return r.spot.missing; });
   data["bbox"] = column("int6", rows, [](R r) {
     const auto &b = r.spot.box;

@@ -14,12 +14,14 @@ struct TableRow {
   Spot spot;
   std::int32_t experiment = 0; ///< its place in the experiment list
   double z = 0;                ///< images from the scan's beginning, counted from 0; 0 of a still
+  Vec3 step{};     ///< a pixel along fast and slow, mm, and the rotation of an image, rad
+  Vec3 observed{}; ///< centroid of its photons: pixels, and images as z has them
   std::array<std::int64_t, 2> images{}; ///< from, to; the end is not part of it
 };
 
-/// Columns, in DIALS' units (mm, pixels, rad): id, miller_index, panel, flags (predicted),
-/// entering, s1, xyzcal.mm, xyzcal.px, delpsical.rad, bbox, intensity.sum.value and .variance. A
-/// msgpack.
+/// Columns, in DIALS' units (mm, pixels, rad): id, miller_index, panel, flags (predicted, observed,
+/// indexed), entering, s1, xyzcal.mm, xyzcal.px, the centroids xyzobs with variances of a pixel,
+/// delpsical.rad, bbox, intensity.sum.value and .variance. A msgpack.
 void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows);
 
 } // namespace nanobragg

@@ -25,8 +25,9 @@ struct Spot {
   std::array<double, 2> pixel{}; ///< where it is detected; whole numbers are edges of pixels
   /// Pixels that it reaches: fast from, to; slow from, to. The ends are not part of it.
   std::array<std::int64_t, 4> box{};
-  double intensity = 0; ///< photons, see sumSpot
-  double variance = 0;  ///< variance of the photons that would be counted, background included
+  std::array<double, 2> centroid{}; ///< where its photons are in the mean, pixels, see sumSpot
+  double intensity = 0;             ///< photons, see sumSpot
+  double variance = 0; ///< variance of the photons that would be counted, background included
   double peak = 0, background = 0; ///< photons of the brightest of its pixels, and beside the spot
 };
 

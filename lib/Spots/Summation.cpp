@@ -43,6 +43,8 @@ void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixe
   const Vec3 forward = scaled(image.beam.direction, -1);
   spot.background = pixels.background ? medianOfEdge(spot, panel, pixels.fastPixels) : 0;
   const auto &[f0, f1, s0, s1] = spot.box;
+  double light = 0;
+  std::array<double, 2> moments{};
   for (std::int64_t s = s0; s < s1; ++s)
     for (std::int64_t f = f0; f < f1; ++f) {
       const Vec3 at = sum(p.origin, sum(scaled(p.fast, (double(f) + 0.5) * p.pixelSize[0]),
@@ -57,7 +59,13 @@ void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixe
       spot.intensity += photons - spot.background;
       spot.variance += photons;
       spot.peak = std::max(spot.peak, photons);
+      const double above = std::max(photons - spot.background, 0.0);
+      light += above;
+      moments[0] += above * (double(f) + 0.5);
+      moments[1] += above * (double(s) + 0.5);
     }
+  if (light > 0)
+    spot.centroid = {moments[0] / light, moments[1] / light};
 }
 
 } // namespace nanobragg

@@ -147,6 +147,34 @@ TEST_F(NexusTest, HasTheSpectrum) {
   EXPECT_EQ(readSpectrum(path()), experiment.beam.spectrum);
 }
 
+TEST_F(NexusTest, SaysWhatReadersOfNXmxLookFor) {
+  experiment.beam.flux = 1e12;
+  experiment.panels[1].origin = {-0.15, 0.12, -100}; // in which the beam is
+  experiment.panels[1].pixels = {4, 2};
+  options.mask.assign(24, 1);
+  options.mask[2] = 0;
+  makeNexusWriter(path(), experiment, options)->finish();
+  const Handle file(H5Fopen(path().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  const auto number = [&](const std::string &name) {
+    const Handle data(H5Dopen2(file, ("/entry/instrument/" + name).c_str(), H5P_DEFAULT));
+    double value = 0;
+    EXPECT_GE(H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value), 0);
+    return value;
+  };
+  EXPECT_EQ(number("detector/x_pixel_size"), 0.1);
+  EXPECT_EQ(number("detector/y_pixel_size"), 0.1);
+  EXPECT_NEAR(number("detector/beam_center_x"), 1.5, 1e-9);
+  EXPECT_NEAR(number("detector/beam_center_y"), 3 + 1.2, 1e-9) << "rows of the first panel";
+  EXPECT_EQ(number("beam/total_flux"), 1e12);
+  const Handle data(H5Dopen2(file, "/entry/instrument/detector/pixel_mask", H5P_DEFAULT));
+  std::vector<std::int32_t> mask(24);
+  ASSERT_GE(H5Dread(data, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, mask.data()), 0);
+  std::vector<std::int32_t> expected(24, 0);
+  expected[2] = 1;
+  std::fill(expected.begin() + 20, expected.end(), 1); // below the second panel
+  EXPECT_EQ(mask, expected);
+}
+
 TEST_F(NexusTest, WavelengthsHaveUnits) {
   experiment.beam.spectrum = {{0.99, 1}, {1.01, 2}};
   makeNexusWriter(path(), experiment, options)->finish();

@@ -118,6 +118,14 @@ TEST_F(ExptFileTest, SaysWhatIsAveraged) {
                 "has a width below 0");
 }
 
+TEST_F(ExptFileTest, AFluxMayBeLarge) {
+  const std::string key = "\"wavelength\": 0.98";
+  std::string text = list;
+  text.replace(text.find(key), key.size(), key + ", \"flux\": 1e29");
+  EXPECT_EQ(first(text).beam.flux, 1e29);
+  expectRefusal(key, key + ", \"flux\": \"much\"", "experiment 0, beam has a \"flux\"");
+}
+
 TEST_F(ExptFileTest, AScanOfOneImageHasItsWidth) {
   std::string text = list;
   const std::string key = "\"image_range\": [1, 10], \"oscillation\": [3, 0.5]";

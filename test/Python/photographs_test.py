@@ -562,6 +562,11 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertTrue(0.5 * 30 * 340 < int(row["shadow"]) < 1.3 * 30 * 340, row["shadow"])
         # The simulator reads what was written, and has the reflections where the spots are.
         table = _files.read_reflections(os.path.join(out, "indexed.refl"))
+        pixel = 0.172
+        np.testing.assert_allclose(table["xyzobs.mm.value"][:, :2], pixel * table["xyzobs.px.value"][:, :2])
+        np.testing.assert_allclose(table["xyzobs.mm.variance"][:, :2], pixel**2 / 12)
+        np.testing.assert_allclose(np.linalg.norm(table["s1"], axis=1), 1)  # at 1 A
+        self.assertEqual(set(table["flags"]), {_files.INDEXED})
         again = nb.Simulator.from_flags(["--expt", os.path.join(out, "indexed.expt"), *CRYSTAL])
         again.structure_factors = factors()
         one, other = self.sim.image(), again.image()

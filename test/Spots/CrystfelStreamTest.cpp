@@ -71,6 +71,33 @@ TEST_F(CrystfelStreamTest, ItsGeometryIsThatOfThePanels) {
   }
 }
 
+TEST_F(CrystfelStreamTest, HasItsUnitCell) {
+  const auto cell = [&](const std::array<Vec3, 3> &real, const char *hall) {
+    experiment.crystal->real = real;
+    experiment.crystal->hallSymbol = hall;
+    const std::string all = write(""), from = "----- Begin unit cell -----\n";
+    const std::size_t begin = all.find(from);
+    EXPECT_THAT(all.substr(begin), HasSubstr("nm^-1\nlattice_type")) << "of the crystal, too";
+    return all.substr(begin, all.find("----- End unit cell -----\n") - begin);
+  };
+  const double c = std::cos(2 * M_PI / 3), s = std::sin(2 * M_PI / 3);
+  EXPECT_EQ(cell({Vec3{40, 0, 0}, Vec3{0, 40, 0}, Vec3{0, 0, 60}}, "-I 4 2"),
+            "----- Begin unit cell -----\nCrystFEL unit cell file version 1.0\n\n"
+            "lattice_type = tetragonal\ncentering = I\nunique_axis = c\n\n"
+            "a = 40.00000 A\nb = 40.00000 A\nc = 60.00000 A\n"
+            "al = 90.00000 deg\nbe = 90.00000 deg\nga = 90.00000 deg\n");
+  EXPECT_THAT(cell({Vec3{40, 0, 0}, Vec3{0, 50, 0}, Vec3{0, 0, 60}}, " P 2 2ab"),
+              HasSubstr("= orthorhombic\ncentering = P\n\na"));
+  EXPECT_THAT(cell({Vec3{40, 0, 0}, Vec3{0, 40, 0}, Vec3{0, 0, 40}}, " F 4 2 3"),
+              HasSubstr("= cubic\ncentering = F\n\na"));
+  EXPECT_THAT(cell({Vec3{40, 0, 0}, Vec3{0, 50, 0}, Vec3{9, 0, 60}}, " C 2y"),
+              HasSubstr("= monoclinic\ncentering = C\nunique_axis = b\n"));
+  EXPECT_THAT(cell({Vec3{40, 0, 0}, Vec3{40 * c, 40 * s, 0}, Vec3{0, 0, 60}}, " R 3"),
+              HasSubstr("= hexagonal\ncentering = H\nunique_axis = c\n"));
+  EXPECT_THAT(cell({Vec3{40, 0, 0}, Vec3{9, 50, 0}, Vec3{3, 5, 60}}, " P 1"),
+              HasSubstr("= triclinic\ncentering = P\n\na"));
+}
+
 TEST_F(CrystfelStreamTest, SpotsAreCountedInTheSlab) {
   const std::string text = write("");
   EXPECT_THAT(text, HasSubstr("Image filename: /a/b.cbf\nImage serial number: 5\n"));

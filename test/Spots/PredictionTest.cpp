@@ -193,6 +193,15 @@ TEST(SummationTest, PixelsBelongToTheNearestNode) {
   with.box = without.box;
   sumSpot(with, e, {image, 100, 100, true});
   EXPECT_EQ(with.intensity, 0) << "all of it is background";
+  Spot seen = spots.front();
+  const auto at = std::array{std::int64_t(seen.pixel[0]), std::int64_t(seen.pixel[1])};
+  seen.box = {at[0] - 1, at[0] + 2, at[1] - 1, at[1] + 2};
+  std::vector<float> two(100 * 100, 0.0f);
+  two[std::size_t(at[1] * 100 + at[0])] = 3;
+  two[std::size_t(at[1] * 100 + at[0] + 1)] = 1;
+  sumSpot(seen, e, {two, 100, 100, false});
+  EXPECT_NEAR(seen.centroid[0], double(at[0]) + 0.75, 1e-9);
+  EXPECT_NEAR(seen.centroid[1], double(at[1]) + 0.5, 1e-9);
   EXPECT_GT(with.variance, 0);
 }
 

@@ -76,6 +76,14 @@ class Labels(unittest.TestCase):
         self.assertLess(abs(np.mean(turned)), 0.1, "frames, on average")
         self.assertLess(np.abs(turned).max(), 0.8, "frames")
         np.testing.assert_allclose(share, 1, rtol=1e-6, err_msg="no pixel of a box is nearer to another node")
+        # Refinement asks for centroids of the light, in pixels and in mm.
+        seen, off = table["xyzobs.px.value"], np.array(away)
+        np.testing.assert_allclose(seen[strong, :2] - at[strong, :2], off, atol=1e-3)
+        np.testing.assert_allclose(seen[strong, 2] - at[strong, 2], turned, atol=1e-3)
+        step = np.array([0.3, 0.3, np.radians(0.5)])
+        np.testing.assert_allclose(table["xyzobs.mm.value"] - table["xyzcal.mm"], (seen - at) * step, atol=1e-9)
+        np.testing.assert_allclose(table["xyzobs.mm.variance"], np.tile(step**2 / 12, (len(at), 1)))
+        self.assertEqual(set(table["flags"]), {7})
 
     def test_no_light_elsewhere(self):
         self.simulate(*CAMERA, *"-N 12 -mosaic 0.1 -mosaic_dom 20 --frames=3 --osc-per-frame=0.5".split(),

@@ -24,6 +24,8 @@ def unpack(data):
             return kind
         if kind < 0x90:
             return {value(): value() for _ in range(kind & 15)}
+        if kind == 0xde:
+            return {value(): value() for _ in range(number(2))}
         if kind < 0xa0:
             return [value() for _ in range(kind & 15)]
         if kind < 0xc0:

@@ -195,6 +195,13 @@ class Dials(unittest.TestCase):
         self.agrees(found, truth, percent)
 
     @unittest.skipIf(fabio is None, "there is no fabio (Debian: python3-fabio)")
+    def test_refinement_takes_our_table(self):
+        """As it is, without a spot that was found on an image."""
+        self.simulate(*CAMERA, *FRAMES, "--write-expt=truth.expt", "--write-refl=truth.refl")
+        self.run_in(["dials.refine", "truth.expt", "truth.refl", "scan_varying=False"])
+        cell = self.read("refined.expt")[0].crystal.get_unit_cell().parameters()
+        np.testing.assert_allclose(cell, CELL, rtol=4e-3)
+
     def test_fabio_reads_the_cbf_as_dxtbx_does(self):
         self.simulate(*CAMERA, *"-osc 0.5 --cbf=a_0001.cbf".split())
         theirs = fabio.open(os.path.join(self.folder, "a_0001.cbf"))

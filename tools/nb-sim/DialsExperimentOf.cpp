@@ -163,8 +163,7 @@ io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete, cons
   e.beam.polarizationNormal = frame(unit(cross(x.beam.polarizationAxis, x.beam.direction)));
   e.beam.polarizationFraction =
       x.variant.polarization == Evaluation::None ? 0.5 : (x.beam.kahnFactor + 1) / 2;
-  if (!loaded.dials.empty())
-    e.beam.flux = loaded.dials.front().beam.flux;
+  e.beam.flux = complete.report.flux;
   for (std::size_t i = 0; i < x.beam.sourceWavelength.size(); ++i)
     e.beam.spectrum.push_back({x.beam.sourceWavelength[i] * 1e10, x.beam.sourceWeight[i]});
   e.averages = averagesOf(x);

@@ -61,6 +61,8 @@ auto shining(const Crystal &crystal) {
 
 /// Takes up what another image has of the same reflection.
 void join(TableRow &row, const TableRow &seen) {
+  const double share = seen.spot.intensity / (row.spot.intensity + seen.spot.intensity);
+  row.observed = sum(scaled(row.observed, 1 - share), scaled(seen.observed, share));
   row.spot.intensity += seen.spot.intensity;
   row.spot.variance += seen.spot.variance;
   row.images = {std::min(row.images[0], seen.images[0]), std::max(row.images[1], seen.images[1])};
@@ -166,7 +168,13 @@ std::vector<TableRow> SpotLabels::rows(const std::function<std::size_t(std::int6
         const double turned = scan ? spot.phi - units::radians(scan->start) : 0;
         const double part = scan ? turned / units::radians(scan->width) : 0;
         const std::int64_t here = scan ? firstImage + std::int64_t(i) : 0;
-        TableRow row{spot, stillsBefore + std::int32_t(c), double(here) + part, {here, here + 1}};
+        const auto &[fast, slow] = crystals[c].model.panels[spot.panel].pixelSize;
+        TableRow row{spot,
+                     stillsBefore + std::int32_t(c),
+                     double(here) + part,
+                     {fast, slow, scan ? units::radians(scan->width) : 0},
+                     {spot.centroid[0], spot.centroid[1], double(here) + 0.5},
+                     {here, here + 1}};
         if (stills) {
           all.push_back(row);
           continue;

@@ -18,6 +18,8 @@ _TYPES = {"int": ("<i4", 1), "bool": ("u1", 1), "double": ("<f8", 1), "std::size
           "vec2<double>": ("<f8", 2), "vec3<double>": ("<f8", 3), "cctbx::miller::index<>": ("<i4", 3)}
 
 
+INDEXED = 1 | 2 | 4  # flags of a reflection that was predicted, observed and indexed
+
 # Columns that are used: kinds of numbers, how many in a row.
 _USED = {"id": ("i", 1), "panel": ("iu", 1), "bbox": ("i", 6), "miller_index": ("i", 3), "xyzobs.px.value": ("f", 3),
          "xyzcal.px": ("f", 3)}

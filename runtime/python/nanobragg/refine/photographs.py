@@ -579,14 +579,21 @@ def reflections(stills, refined=False):
         if refined:
             light, more, there = _modelled(still, there)
         low = numpy.floor(at).astype(int) - BOX // 2
+        pixel, (fast, slow, corner) = still.photograph.pixel, (numpy.array(axis)[panel] for axis in zip(*_places(still, refined)))
+        ray = corner + pixel * (at[:, :1] * fast + at[:, 1:] * slow)
+        ray /= still.photograph.wavelength * numpy.linalg.norm(ray, axis=1)[:, None]
         for k in range(len(still.lattices)):
             use = (still.of == k) & (still.explained_spots if refined else True)
             count = use.sum()
             frame = numpy.full((count, 1), 0.5)
+            within = numpy.full((count, 2), 1 / 12)  # variance of what is anywhere in a pixel
             parts.append({"miller_index": hkl[use].astype("i4"), "id": numpy.full(count, number, "i4"), "panel": panel[use].astype("u8"),
                           "bbox": numpy.column_stack([low[use, 0], low[use, 0] + BOX, low[use, 1], low[use, 1] + BOX,
                                                       numpy.zeros(count), numpy.ones(count)]).astype("i4"),
-                          "xyzobs.px.value": numpy.hstack([at[use], frame]), "xyzcal.px": numpy.hstack([there[use], frame]),
+                          "xyzobs.px.value": numpy.hstack([at[use], frame]), "xyzobs.px.variance": numpy.hstack([within, 0 * frame]),
+                          "xyzobs.mm.value": numpy.hstack([pixel * at[use], 0 * frame]),
+                          "xyzobs.mm.variance": numpy.hstack([pixel**2 * within, 0 * frame]),
+                          "flags": numpy.full(count, _files.INDEXED, "u8"), "s1": ray[use], "xyzcal.px": numpy.hstack([there[use], frame]),
                           "intensity.sum.value": light[use], "intensity.sum.variance": numpy.maximum(light[use], 1.0),
                           **{name: values[use] for name, values in more.items()}})
             number += 1

@@ -298,8 +298,10 @@ def _reflections(good, table, listed, path):
     for sweep in good:
         first = sweep.first - 1
         found = sweep.columns
+        observed = [name for name in table if name.startswith("xyzobs.") or name in ("flags", "s1", "entering")]
         parts.append({"miller_index": table["miller_index"][sweep.rows].astype("i4"), "id": table["id"][sweep.rows].astype("i4"),
                       "panel": table["panel"][sweep.rows].astype("u8"), "bbox": table["bbox"][sweep.rows].astype("i4"),
+                      **{name: table[name][sweep.rows] for name in observed},
                       "xyzcal.px": numpy.column_stack([found["fast"], found["slow"], found["frame"] + first]),
                       "intensity.sum.value": found["data"], "intensity.sum.variance": found["sigma"]**2,
                       "intensity.foreground.value": found["foreground"],
