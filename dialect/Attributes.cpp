@@ -100,8 +100,8 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     auto memory =
         op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType()) : MemRefType();
     if (!isa<IntegerAttr>(attribute.getValue()) || !memory ||
-        !memory.getElementType().isInteger(32))
-      return op->emitError() << "'" << name << "' is a number and belongs on memory of i32";
+        !(memory.getElementType().isInteger(32) || memory.getElementType().isInteger(64)))
+      return op->emitError() << "'" << name << "' is a number and belongs on memory of i32 or i64";
     return success();
   }
   return op->emitError() << "'" << name << "' is no attribute of the nb dialect, or not of an op";

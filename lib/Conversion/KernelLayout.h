@@ -39,13 +39,16 @@ enum LitMember : int64_t {
   outer,
   innerBegin,
   inner,
+  reflection,
   litSlowEnd
 };
 static_assert(offsetof(nb_lit, slow) == litSlow * 8 && offsetof(nb_lit, fast) == litFast * 8 &&
               offsetof(nb_lit, outer_begin) == outerBegin * 8 &&
               offsetof(nb_lit, outer) == outer * 8 &&
               offsetof(nb_lit, inner_begin) == innerBegin * 8 &&
-              offsetof(nb_lit, inner) == inner * 8 && offsetof(nb_lit, slow_end) == litSlowEnd * 8);
+              offsetof(nb_lit, inner) == inner * 8 &&
+              offsetof(nb_lit, reflection) == reflection * 8 &&
+              offsetof(nb_lit, slow_end) == litSlowEnd * 8);
 
 /// The parts of a grid (nb.parts) are the members of nb_hkl_grid, in their order, 8 bytes each.
 enum GridMember : int64_t { hMin, hMax, kMin, kMax, lMin, lMax, gridData };

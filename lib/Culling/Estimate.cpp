@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace nanobragg {
@@ -131,6 +132,13 @@ CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experim
   // A pixel has all reflections about the nearest, of which few have light.
   if (variant.averaging == Averaging::Closed)
     return wanted.value_or(CullSetting::below(ofAverages * experiment.average.tolerance));
+  // Lists of what is lit number beams, orientations and pixels in 32 bits.
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (tryProduct(
+          {experiment.sourceCount(), experiment.goniometer.phiSteps, experiment.mosaicDomains()})
+              .value_or(most + 1) > most ||
+      std::max(experiment.detector.fastPixels, experiment.detector.slowPixels) > most)
+    return CullSetting::off();
   const bool lookedAt =
       variant.curvature != Curvature::Flat && rowOf(variant.shape).profile == SpotProfile::Grating;
   if ((variant.pixelList || lookedAt) && !directionsPay(experiment))

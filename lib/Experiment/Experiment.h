@@ -26,6 +26,8 @@ struct HklGrid {
   std::int64_t hMin = 0, hMax = 0, kMin = 0, kMax = 0, lMin = 0, lMax = 0;
   std::vector<double> values;
 };
+/// Kernels number the nodes of a grid in 32 bits.
+constexpr std::int64_t mostGridNodes = (std::int64_t(1) << 31) - 1;
 
 /// Numbers one behind another, which a kernel takes as a grid along l.
 struct NumberList {

@@ -33,6 +33,8 @@ std::size_t gridNodes(const std::string &path, const HklGrid &bounds, std::size_
   const double nodes = h * k * l, bytes = nodes * sizeof(double);
   if (bytes > double(memoryLimit()) / 2)
     throw gridTooLarge(path, bounds);
+  if (nodes > double(mostGridNodes))
+    throw tooLarge(path, bounds, "a box of 2^31 indices or more");
   if (nodes > freely && nodes > nodesOfAReflection * double(listed))
     throw tooLarge(path, bounds,
                    "a box of " + sizeText(bytes) + " for " + std::to_string(listed) +

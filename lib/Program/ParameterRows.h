@@ -5,6 +5,7 @@
 #include "lib/Program/Parameters.h"
 
 #include <concepts>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -88,6 +89,9 @@ Numbers<Number> numbersOf(Field &field) {
 inline nb_hkl_grid gridOf(const std::shared_ptr<const HklGrid> &grid) {
   if (!grid)
     return {};
+  if (std::ssize(grid->values) > mostGridNodes)
+    throw std::invalid_argument("the structure factors have a box of 2^31 Miller indices or more, "
+                                "counted over all energies; give them to a lower resolution");
   return {grid->hMin, grid->hMax, grid->kMin,         grid->kMax,
           grid->lMin, grid->lMax, grid->values.data()};
 }

@@ -72,9 +72,9 @@ void ParameterValues::setGrid(const std::string &name, const nb_hkl_grid &grid) 
   const std::int64_t h = extent(name, grid.h_min, grid.h_max);
   const std::int64_t k = extent(name, grid.k_min, grid.k_max);
   const std::int64_t l = extent(name, grid.l_min, grid.l_max);
-  const std::int64_t nodes = tryProduct({h, k, l}).value_or(mostEntries + 1);
-  if (nodes > mostEntries)
-    refuse(name, "has too large a box of Miller indices");
+  const auto nodes = tryProduct({h, k, l}).value_or(mostGridNodes + 1);
+  if (nodes > mostGridNodes)
+    refuse(name, "has a box of 2^31 Miller indices or more; fewer are allowed");
   if (!grid.data)
     refuse(name, "has no data");
   checkPossible(name, grid.data, nodes);

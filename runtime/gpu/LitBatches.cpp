@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <span>
+#include <stdexcept>
 
 namespace nanobragg::gpu {
 namespace {
@@ -10,7 +13,7 @@ namespace {
 constexpr std::size_t placeInLit[] = {offsetof(nb_lit, slow),        offsetof(nb_lit, fast),
                                       offsetof(nb_lit, outer_begin), offsetof(nb_lit, outer),
                                       offsetof(nb_lit, inner_begin), offsetof(nb_lit, inner),
-                                      offsetof(nb_lit, slow_end)};
+                                      offsetof(nb_lit, reflection),  offsetof(nb_lit, slow_end)};
 
 /// Rows that one thread looks at, and at most so many of a launch.
 constexpr std::int64_t rowsAtOnce = 16, mostRows = 512;
@@ -34,12 +37,17 @@ std::int64_t rowsOfLaunch(const Reach &reach, const ImageShape &shape, std::int6
 /// The lists of some rows.
 struct LitBatches::Lists {
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
+  std::vector<std::int64_t> reflection;
   std::int32_t slowEnd = 0;
 
+  std::int32_t firstInner() const { return std::int32_t(inner.size() + reflection.size()); }
   void append(const nb_lit &lit) {
     const auto outers = lit.outer_begin[lit.blocks];
     const auto inners = lit.inner_begin[outers];
-    const auto firstOuter = std::int32_t(outer.size()), firstInner = std::int32_t(inner.size());
+    const auto firstOuter = std::int32_t(outer.size()), firstInner = this->firstInner();
+    if (std::int64_t(firstInner) + inners > std::numeric_limits<std::int32_t>::max())
+      throw std::runtime_error(
+          "a row of pixels has more than 2^31 samples with light; give --cull=off");
     slow.insert(slow.end(), lit.slow, lit.slow + lit.blocks);
     fast.insert(fast.end(), lit.fast, lit.fast + lit.blocks);
     for (std::int64_t i = 0; i != lit.blocks; ++i)
@@ -47,17 +55,21 @@ struct LitBatches::Lists {
     outer.insert(outer.end(), lit.outer, lit.outer + outers);
     for (std::int32_t i = 0; i != outers; ++i)
       innerBegin.push_back(lit.inner_begin[i] + firstInner);
-    inner.insert(inner.end(), lit.inner, lit.inner + inners);
+    if (lit.reflection)
+      reflection.insert(reflection.end(), lit.reflection, lit.reflection + inners);
+    else
+      inner.insert(inner.end(), lit.inner, lit.inner + inners);
     slowEnd = std::max(slowEnd, *lit.slow_end);
   }
   /// Entries behind the last one of each list of beginnings.
   void end() {
     outerBegin.push_back(std::int32_t(outer.size()));
-    innerBegin.push_back(std::int32_t(inner.size()));
+    innerBegin.push_back(firstInner());
   }
   nb_lit view() const {
-    return {std::int64_t(slow.size()), slow.data(),  fast.data(), outerBegin.data(), outer.data(),
-            innerBegin.data(),         inner.data(), &slowEnd};
+    return {
+        std::int64_t(slow.size()), slow.data(),  fast.data(),       outerBegin.data(), outer.data(),
+        innerBegin.data(),         inner.data(), reflection.data(), &slowEnd};
   }
 };
 
@@ -100,14 +112,18 @@ LitBatch LitBatches::make(std::size_t number) {
   LitBatch batch;
   batch.count = std::int64_t(all.slow.size());
   batch.tileAt = batch.content.append(&part, sizeof part);
-  const nb_lit lit{batch.count, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  nb_lit lit{};
+  lit.blocks = batch.count;
   batch.litAt = batch.content.append(&lit, sizeof lit);
-  const std::vector<std::int32_t> slowEnd{all.slowEnd};
-  const std::vector<std::int32_t> *const lists[] = {
-      &all.slow, &all.fast, &all.outerBegin, &all.outer, &all.innerBegin, &all.inner, &slowEnd};
-  for (std::size_t i = 0; i != std::size(lists); ++i)
-    batch.listAt[i] =
-        batch.content.append(lists[i]->data(), lists[i]->size() * sizeof(std::int32_t));
+  std::size_t *place = batch.listAt;
+  const auto append = [&](const auto &list) {
+    *place++ = batch.content.append(list.data(), list.size() * sizeof *list.data());
+  };
+  for (const auto *list :
+       {&all.slow, &all.fast, &all.outerBegin, &all.outer, &all.innerBegin, &all.inner})
+    append(*list);
+  append(all.reflection);
+  append(std::span(&all.slowEnd, 1));
   return batch;
 }
 

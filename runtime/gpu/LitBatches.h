@@ -23,7 +23,7 @@ private:
   friend class LitBatches;
   std::int64_t count = 0;
   ArgumentBlock content;
-  std::size_t tileAt = 0, litAt = 0, listAt[7] = {};
+  std::size_t tileAt = 0, litAt = 0, listAt[8] = {};
 };
 
 /// Rows of an image, a launch after the other. They depend on sizes and numbers only, so that sums

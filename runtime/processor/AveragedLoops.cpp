@@ -10,8 +10,8 @@ namespace {
 
 constexpr int lanes = int(placesAtOnce);
 using Wide = double __attribute__((ext_vector_type(8)));
-using Flags = std::int64_t __attribute__((ext_vector_type(8)));
-using Integers = std::int32_t __attribute__((ext_vector_type(8)));
+using Integers = std::int64_t __attribute__((ext_vector_type(8)));
+using Flags = Integers;
 using Bits = bool __attribute__((ext_vector_type(8)));
 
 /// Functions that are compiled for several processors cannot hand bare vectors on.
@@ -200,7 +200,8 @@ NB_VECTORIZED std::int64_t findAveraged(const AveragedBeam &b, std::int32_t numb
                                         std::int64_t count, AveragedHits &into,
                                         std::int64_t &needed) {
   constexpr double shareOfSteps = 3;
-  const double ofRow = 2 * b.most[2] + 1, ofPlane = 2 * b.most[1] + 1;
+  const auto mostH = std::int64_t(b.most[0]), mostK = std::int64_t(b.most[1]),
+             mostL = std::int64_t(b.most[2]);
   AveragedHit *hits = into.hits;
   std::int64_t size = into.size;
   for (; place < count; place += lanes) {
@@ -240,8 +241,12 @@ NB_VECTORIZED std::int64_t findAveraged(const AveragedBeam &b, std::int32_t numb
       const Flags kept = near & (s.count.v > round);
       unsigned lit = __builtin_bit_cast(std::uint8_t, __builtin_convertvector(kept != 0, Bits));
       if (lit) {
-        const Lanes at = ((n.x + b.most[0]) * ofPlane + n.y + b.most[1]) * ofRow + n.z + b.most[2];
-        const Integers reflection = __builtin_convertvector(at.v, Integers);
+        // There may be more reflections than a double can number.
+        const Integers h = __builtin_convertvector(n.x.v, Integers),
+                       k = __builtin_convertvector(n.y.v, Integers),
+                       l = __builtin_convertvector(n.z.v, Integers);
+        const Integers row = (h + mostH) * (2 * mostK + 1) + k + mostK;
+        const Integers reflection = row * (2 * mostL + 1) + l + mostL;
         for (; lit; lit &= lit - 1) {
           const int lane = __builtin_ctz(lit);
           hits[size++] = {places.block[place + lane], number, reflection[lane]};

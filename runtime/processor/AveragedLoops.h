@@ -47,7 +47,8 @@ struct AveragedBeam {
 
 /// A reflection that may reach a block.
 struct AveragedHit {
-  std::int32_t block, beam, reflection;
+  std::int32_t block, beam;
+  std::int64_t reflection;
 };
 struct AveragedHits {
   AveragedHit *hits;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace nanobragg {
@@ -198,6 +199,7 @@ void LitTile::chooseMask() {
 void LitTile::beginLists() {
   for (auto *list : {&slow, &fast, &outerBegin, &outer, &innerBegin, &inner})
     list->clear();
+  reflection.clear();
 }
 
 void LitTile::addBlock(std::int64_t block) {
@@ -208,9 +210,10 @@ void LitTile::addBlock(std::int64_t block) {
 
 nb_lit LitTile::lists() {
   outerBegin.push_back(std::int32_t(outer.size()));
-  innerBegin.push_back(std::int32_t(inner.size()));
-  return {std::int64_t(slow.size()), slow.data(),  fast.data(), outerBegin.data(), outer.data(),
-          innerBegin.data(),         inner.data(), &slowEnd};
+  innerBegin.push_back(std::int32_t(inners()));
+  return {
+      std::int64_t(slow.size()), slow.data(),  fast.data(),       outerBegin.data(), outer.data(),
+      innerBegin.data(),         inner.data(), reflection.data(), &slowEnd};
 }
 
 /// By block, and of each block in ascending order of orientations.
@@ -271,19 +274,19 @@ void LitTile::runMask(const std::function<void(const nb_lit &)> &run) {
     samplesEvaluated += double(lists.inners);
     if (lists.blocks != 0)
       run({lists.blocks, lists.slow, lists.fast, lists.outerBegin, lists.outer, lists.innerBegin,
-           lists.inner, &slowEnd});
+           lists.inner, nullptr, &slowEnd});
   }
 }
 
 void LitTile::runIfLong(const std::function<void(const nb_lit &)> &run) {
-  if (inner.size() < longList && slow.size() < longList)
+  if (inners() < longList && slow.size() < longList)
     return;
   runRest(run);
   beginLists();
 }
 
 void LitTile::runRest(const std::function<void(const nb_lit &)> &run) {
-  samplesEvaluated += double(inner.size());
+  samplesEvaluated += double(inners());
   if (!slow.empty())
     run(lists());
 }
@@ -399,9 +402,9 @@ void LitTile::addAveraged(std::int64_t firstBlock, std::int64_t count,
       if (hit->beam != lastBeam) {
         lastBeam = hit->beam;
         outer.push_back(lastBeam);
-        innerBegin.push_back(std::int32_t(inner.size()));
+        innerBegin.push_back(std::int32_t(reflection.size()));
       }
-      inner.push_back(hit->reflection);
+      reflection.push_back(hit->reflection);
     }
     runIfLong(run);
   }
@@ -432,6 +435,8 @@ void LitTile::runAverages(const nb_tile &tile, const std::function<void(const nb
 void LitTile::runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
   const Range all = rows;
   const std::int64_t words = blocksPerRow * ((reach.beams * reach.bases + 63) / 64);
+  if (words > std::numeric_limits<std::int32_t>::max()) // their bits have no numbers
+    return runEverything(run);
   const std::int64_t atOnce = std::max<std::int64_t>(wordsOfPoints / words, 1) * reach.blockRows;
   for (std::int64_t first = all.first; first <= all.last; first += atOnce) {
     beginRows({first, std::min(first + atOnce - 1, all.last)});

@@ -54,6 +54,7 @@ private:
   void runHits(const std::function<void(const nb_lit &)> &run);
   void runEverything(const std::function<void(const nb_lit &)> &run);
   void beginLists();
+  std::size_t inners() const { return inner.size() + reflection.size(); }
   void addBlock(std::int64_t block);
   nb_lit lists();
 
@@ -85,6 +86,7 @@ private:
 
   std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
+  std::vector<std::int64_t> reflection; ///< of averages, in place of inner
 };
 
 } // namespace nanobragg

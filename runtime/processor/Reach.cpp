@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
+#include <stdexcept>
 #include <utility>
 
 namespace nanobragg {
@@ -82,7 +83,7 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   slowPixels = std::int64_t(number.slow_pixels);
   fastPixels = std::int64_t(number.fast_pixels);
   beams = std::int64_t(number.beams);
-  bases = std::int64_t(number.bases);
+  bases = std::int64_t(std::min(number.bases, 0x1p62));
   groupSize = std::max<std::int64_t>(std::int64_t(number.group), 1);
   blockColumns = std::int64_t(number.block_fast);
   blockRows = std::int64_t(number.block_slow);
@@ -98,7 +99,7 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   const bool areAverages = number.averaged != 0;
   samplesPerPixel =
       double(perPixel && !areAverages ? perPixel : oversample * oversample * std::ssize(depths));
-  pairsOfBlock = double(beams * bases);
+  pairsOfBlock = double(beams) * double(bases);
   hasDepth = depths.size() > 1;
 
   for (std::int64_t i = 0; i != beams; ++i) {
@@ -124,6 +125,13 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   for (std::size_t i = 0; i != curved.size() * depths.size(); ++i)
     everything |= !(table(&T::radius)[i] > 0);
   everything |= bases < 1 || samplesPerPixel < 1 || beam.empty();
+  // Lists count in 32 bits, and in averages the reflections of a box in 64.
+  const double mostCounted = areAverages ? 0x1p63 : 0x1p31;
+  if (!(number.bases * (areAverages ? 1 : number.beams) < mostCounted) ||
+      std::max(number.fast_pixels, number.slow_pixels) >= 0x1p31)
+    throw std::runtime_error(
+        "there are too many beams, orientations, reflections or pixels to list those with light; "
+        "give --cull=off");
   if (areAverages) {
     if (everything)
       AveragedSearch::refuse();

@@ -21,7 +21,7 @@ HklGrid copyOf(const nb_hkl_grid &grid) {
   for (auto [least, greatest] :
        {std::pair(grid.h_min, grid.h_max), {grid.k_min, grid.k_max}, {grid.l_min, grid.l_max}}) {
     if (least > greatest || least < -most || greatest > most ||
-        size > (std::int64_t(1) << 40) / (greatest - least + 1))
+        size > mostGridNodes / (greatest - least + 1))
       throw std::invalid_argument("the structure factors have a box of Miller indices from " +
                                   std::to_string(least) + " to " + std::to_string(greatest));
     size *= greatest - least + 1;

@@ -289,7 +289,7 @@ double bentExponent(const World &w, const Beam &b, Vector d, Vector n) {
   return exponent;
 }
 
-using Pair = std::pair<std::int32_t, std::int32_t>; // beam and reflection
+using Pair = std::pair<std::int32_t, std::int64_t>; // beam and reflection
 using Key = std::array<std::int64_t, 3>;            // panel, slow and fast of a pixel
 
 class Found {
@@ -334,7 +334,7 @@ private:
       std::vector<Pair> list;
       for (auto i = lit.outer_begin[block]; i != lit.outer_begin[block + 1]; ++i)
         for (auto j = lit.inner_begin[i]; j != lit.inner_begin[i + 1]; ++j)
-          list.emplace_back(lit.outer[i], lit.inner[j]);
+          list.emplace_back(lit.outer[i], lit.reflection[j]);
       EXPECT_EQ(std::ranges::adjacent_find(list, std::greater_equal<Pair>()), list.end());
       EXPECT_FALSE(world.dark && list.empty());
       EXPECT_GE(lit.slow[block], rows.slow_begin);
@@ -398,7 +398,7 @@ Totals compare(const World &w, std::int64_t rowsOfTile, bool bent = false) {
                 bentExponent(w, w.beams[beam], d, {double(n[0]), double(n[1]), double(n[2])});
           if (exponent > w.bound)
             return;
-          const Pair pair(std::int32_t(beam), std::int32_t(w.numberOf(n)));
+          const Pair pair(std::int32_t(beam), w.numberOf(n));
           ofBlock.insert(pair);
           totals.missing += !list || !std::ranges::binary_search(*list, pair);
         });
@@ -606,6 +606,33 @@ TEST(AveragedReach, ListsBlocksWithoutLightWhereTheyAreNotDark) {
   EXPECT_LT(Found(w, 16).lists.size(), 64u * 64 / 2);
   w.dark = false;
   EXPECT_EQ(Found(w, 16).lists.size(), 64u * 64);
+}
+
+// Cells of 600 A at 0.05 A have 10^14 reflections.
+TEST(AveragedReach, ListsTheSameReflectionsOfLargeBoxes) {
+  World small = plainWorld(64), large = small;
+  large.most = {24'000, 23'000, 100'000};
+  const Found ofSmall(small, 16), ofLarge(large, 16);
+  EXPECT_GT(ofSmall.pairs, 50);
+  const auto named = [](const World &w, std::int64_t number) {
+    const std::int64_t row = 2 * w.most[2] + 1, plane = 2 * w.most[1] + 1;
+    return std::array{number / row / plane - w.most[0], number / row % plane - w.most[1],
+                      number % row - w.most[2]};
+  };
+  ASSERT_EQ(ofLarge.lists.size(), ofSmall.lists.size());
+  for (const auto &[pixel, list] : ofSmall.lists) {
+    const std::vector<Pair> *other = ofLarge.of(pixel);
+    ASSERT_TRUE(other && other->size() == list.size());
+    for (std::size_t i = 0; i != list.size(); ++i)
+      EXPECT_EQ(named(large, (*other)[i].second), named(small, list[i].second));
+  }
+}
+
+TEST(AveragedReach, RefusesBoxesWithoutNumbers) {
+  World w = plainWorld(16);
+  w.most = {2'000'000, 2'000'000, 2'000'000};
+  EXPECT_THAT([&] { Found(w, 16); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("give --cull=off")));
 }
 
 TEST(AveragedReach, RefusesWhatHasNoBounds) {

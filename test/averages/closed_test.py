@@ -54,6 +54,19 @@ class ClosedTest(unittest.TestCase):
         self.assertGreater(np.count_nonzero(image > image.max() / 100), 5)
         self.assert_near(run(flags + " --no-fuse"), image, 2e-6)
 
+    def test_large_cells_and_short_wavelengths_lose_no_reflection(self):
+        # Boxes of indices with 10^8 to 10^13 nodes.
+        spots = "-misset 10 20 30 -default_F 100 -gauss_xtal -pixel 0.1 -detpixels 24 --average=closed "
+        for flags in ("-cell 600 590 610 85 95 100 -lambda 0.05 -distance 4000 -N 10",
+                      "-cell 600 590 610 85 95 100 -lambda 1 -distance 400 -N 6 -mosaic 0.02",
+                      "-cell 30 40 50 85 95 100 -lambda 0.05 -distance 400 -N 30 -osc 0.05"):
+            image = run(f"{spots} {flags} --no-fuse")
+            for engine, tolerance in (("--cull=off", 3e-7), ("", 1e-6), ("--cull=exact", 3e-7),
+                                      ("--device=gpu-on-cpu", 3e-7), ("--device=gpu-on-cpu --cull=1e-9", 3e-7),
+                                      ("--precision=mixed", 5e-5)):
+                with self.subTest(flags + " " + engine):
+                    self.assert_near(run(f"{spots} {flags} {engine}"), image, tolerance)
+
     def test_diffuse_scattering_is_where_no_reflection_has_light(self):
         flags = CRYSTAL + " -mosaic 0.1 --average=closed -diffuse_gamma 20 30 40 -diffuse_sigma 0.3 0.4 0.5"
         image = run(flags)

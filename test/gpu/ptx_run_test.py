@@ -95,7 +95,7 @@ class Twin:
         begins = np.cumsum([0] + [len(c) for c in chosen])
         first_rows, first_columns = np.array(blocks).T
         return [np.array(l, np.int32) for l in (first_rows, first_columns, np.arange(len(blocks) + 1),
-                                                np.zeros(len(blocks)), begins, np.concatenate(chosen), [slow])]
+                                                np.zeros(len(blocks)), begins, np.concatenate(chosen), [], [slow])]
 
     def run(self, tile, warps):
         """Workspace, image and the sum of the accumulators of all warps."""

@@ -90,6 +90,9 @@ TEST_P(SimulatorOn, StructureFactorsMayBeSetWithTheirBox) {
 
   EXPECT_THROW(simulator.setStructureFactors({1, 0, 2, 2, 3, 3, &one}), std::invalid_argument);
   EXPECT_THROW(simulator.setStructureFactors({1, 1, 2, 2, 3, 3, nullptr}), std::invalid_argument);
+  // 2^31 nodes: kernels number them in 32 bits.
+  EXPECT_THROW(simulator.setStructureFactors({0, 2047, 0, 1023, 0, 1023, &one}),
+               std::invalid_argument);
   const double broken = std::nan("");
   EXPECT_THROW(simulator.setStructureFactors({1, 1, 2, 2, 3, 3, &broken}), std::invalid_argument);
   EXPECT_NEAR(total() / before, 1, 1e-12) << "what is refused changes nothing";

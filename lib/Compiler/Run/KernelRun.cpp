@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <new>
+#include <stdexcept>
 
 using namespace mlir::nb;
 
@@ -53,14 +55,22 @@ void KernelRun::renderAll(nb_tile &tile, const std::function<void()> &run) {
   kernel.reach(arguments.data(), &tables);
   const auto &numbers = *reinterpret_cast<const nb_reach_numbers *>(
       static_cast<const double *>(workspace.get()) + tables.numbers);
+  // Lists count in 32 bits.
+  const int64_t beams = int64_t(numbers.beams), bases = int64_t(numbers.bases);
+  if (numbers.beams * numbers.bases > std::numeric_limits<int32_t>::max())
+    throw std::runtime_error("a culled kernel is run with all its samples lit, and each pixel has "
+                             "more than 2^31 of them; run the program without nb-cull");
   std::vector<int32_t> outer, innerBegin, inner;
-  for (int32_t beam = 0; beam != int64_t(numbers.beams); ++beam) {
-    outer.push_back(beam);
-    innerBegin.push_back(int32_t(inner.size()));
-    for (int32_t basis = 0; basis != int64_t(numbers.bases); ++basis)
-      inner.push_back(basis);
+  std::vector<int64_t> reflection;
+  for (int64_t beam = 0; beam != beams; ++beam) {
+    outer.push_back(int32_t(beam));
+    innerBegin.push_back(int32_t(beam * bases));
+    for (int64_t basis = 0; basis != bases; ++basis) {
+      inner.push_back(int32_t(basis));
+      reflection.push_back(basis);
+    }
   }
-  innerBegin.push_back(int32_t(inner.size()));
+  innerBegin.push_back(int32_t(beams * bases));
   const int64_t lastSlow = std::min(tile.slow_end - 1, int64_t(numbers.slow_max));
   const int64_t lastFast = std::min(int64_t(numbers.fast_pixels) - 1, int64_t(numbers.fast_max));
   const int32_t begins[] = {0, int32_t(outer.size())};
@@ -70,7 +80,14 @@ void KernelRun::renderAll(nb_tile &tile, const std::function<void()> &run) {
     for (int64_t f = std::max<int64_t>(0, int64_t(numbers.fast_min)); f <= lastFast;
          f += int64_t(numbers.block_fast)) {
       const int32_t slow = int32_t(s), fast = int32_t(f);
-      const nb_lit lit{1,       &slow, &fast, begins, outer.data(), innerBegin.data(), inner.data(),
+      const nb_lit lit{1,
+                       &slow,
+                       &fast,
+                       begins,
+                       outer.data(),
+                       innerBegin.data(),
+                       inner.data(),
+                       reflection.data(),
                        &slowEnd};
       tile.lit = &lit;
       run();

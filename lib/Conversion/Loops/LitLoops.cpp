@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace mlir::nb;
 
 void LitLoops::create(OpBuilder &b, Location loc) {
-  auto type = MemRefType::get({ShapedType::kDynamic}, b.getI32Type());
   for (auto [i, list] : llvm::enumerate(lists)) {
+    Type entry = i == Reflection ? b.getI64Type() : b.getI32Type();
+    auto type = MemRefType::get({ShapedType::kDynamic}, entry);
     auto memory = memref::AllocOp::create(b, loc, type, indexConstant(b, loc, 0));
     memory->setAttr(names::litList, b.getI64IntegerAttr(int64_t(i)));
     list = memory;
@@ -76,8 +77,10 @@ SmallVector<Value> LitLoops::buildNest(
       first = beginOf(b, OuterBegin, block, 0);
       last = beginOf(b, OuterBegin, block, 1);
     }
+    const bool ofReflections = sum.getDimension(counts.size() - 1) == Dimension::reflection;
+    List list = ofReflections ? Reflection : Inner;
     return overList(
-        b, loc, counts.take_back(bases), Inner, beginOf(b, InnerBegin, first, 0),
+        b, loc, counts.take_back(bases), list, beginOf(b, InnerBegin, first, 0),
         beginOf(b, InnerBegin, last, 0), carried, ivs,
         [&](OpBuilder &b, Value, SmallVector<Value> carried) { return body(b, ivs, carried); });
   };

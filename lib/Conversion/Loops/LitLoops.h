@@ -29,7 +29,7 @@ public:
             function_ref<SmallVector<Value>(OpBuilder &, ValueRange ivs, ValueRange carried)> body);
 
 private:
-  enum List { Slow, Fast, OuterBegin, Outer, InnerBegin, Inner, SlowEnd, Count };
+  enum List { Slow, Fast, OuterBegin, Outer, InnerBegin, Inner, Reflection, SlowEnd, Count };
   Value load(OpBuilder &b, Location loc, List list, Value position);
   SmallVector<Value>
   overList(OpBuilder &b, Location loc, ValueRange counts, List list, Value begin, Value end,

@@ -242,9 +242,9 @@ void Outliner::emitRunTile() {
     end = entry.load(lit, layout::blocks, b.getIndexType());
     for (memref::AllocOp list : plan.litLists) {
       int64_t number = list->getAttrOfType<IntegerAttr>(names::litList).getInt();
-      mapping.map(
-          list.getResult(),
-          entry.buffer(entry.load(lit, layout::litSlow + number, pointer()), b.getI32Type()));
+      mapping.map(list.getResult(),
+                  entry.buffer(entry.load(lit, layout::litSlow + number, pointer()),
+                               list.getType().getElementType()));
     }
   }
   Value nextPanel = arith::AddIOp::create(b, loc, panel, entry.index(1));

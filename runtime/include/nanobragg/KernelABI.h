@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 11u
+#define NB_KERNEL_ABI_VERSION 12u
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -58,7 +58,8 @@ typedef enum nb_parameter_kind {
 } nb_parameter_kind;
 
 /* Structure factors on a dense box of Miller indices, bounds inclusive:
- * data[((h - h_min) * nk + (k - k_min)) * nl + (l - l_min)], nk = k_max - k_min + 1, ... */
+ * data[((h - h_min) * nk + (k - k_min)) * nl + (l - l_min)], nk = k_max - k_min + 1, ... Fewer than
+ * 2^31 nodes. */
 typedef struct nb_hkl_grid {
   int64_t h_min, h_max, k_min, k_max, l_min, l_max;
   const double *data;
@@ -91,14 +92,15 @@ typedef struct nb_kernel_output {
 
 /* The samples of a tile that a kernel with `reach` computes. A block is block_slow rows of
  * block_fast pixels (nb_reach_numbers). Orientations are numbered as the tables `incident` (beams)
- * and `direct` (bases) are; of averaged programs, bases are reflections. Block i has the beams
- * outer[outer_begin[i]] ... up to outer[outer_begin[i + 1] - 1], and the j-th beam of all
- * has the bases inner[inner_begin[j]] ... up to inner[inner_begin[j + 1] - 1], both ascending.
- */
+ * and `direct` (bases) are. Block i has the beams outer[outer_begin[i]] ... up to
+ * outer[outer_begin[i + 1] - 1], and the j-th beam of all has the bases inner[inner_begin[j]] ...
+ * up to inner[inner_begin[j + 1] - 1], both ascending. Averaged programs have reflections in place
+ * of bases, of which there may be more than 2^31: `reflection` in place of `inner`. */
 typedef struct nb_lit {
   int64_t blocks;
   const int32_t *slow, *fast; /* the first pixel of each block */
   const int32_t *outer_begin, *outer, *inner_begin, *inner;
+  const int64_t *reflection;
   const int32_t *slow_end; /* one number: rows from there on are not rendered */
 } nb_lit;
 
