@@ -161,4 +161,8 @@ constexpr Hdf5Module module{NB_VERSION, bitshuffle, open,     write,   isDone, f
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const void *nb_hdf5_module() { return &module; }
+extern "C" __attribute__((visibility("default"))) const void *nb_hdf5_module() {
+  // HDF5 closes what is open when the process ends, and crashes on a file that it could not write.
+  H5dont_atexit();
+  return &module;
+}

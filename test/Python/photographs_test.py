@@ -495,6 +495,19 @@ SLOW translation FAST 1 0 0 0 0 0
                 read_photograph(path)
             self.assertLess(time.process_time() - begin, 5)
 
+    def test_numbers_of_headers_are_finite(self):
+        path = os.path.join(self.folder.name, "nan.cbf")
+        write_cbf(path, np.zeros((4, 4), int), DISTANCE, (1e999 - 1e999, 2))
+        with self.assertRaisesRegex(nb.FileError, "Beam_xy|centre"):
+            read_photograph(path)
+        write_cbf(path, np.zeros((4, 4), int), DISTANCE, (3, 2))
+        with open(path, "r+b") as file:
+            content = file.read().replace(b"# Polarization 0.990", b"# Polarization 1e999")
+            file.seek(0)
+            file.write(content)
+        with self.assertRaisesRegex(nb.FileError, "a polarization of inf"):
+            read_photograph(path)
+
     def test_a_list_that_names_a_pipe_is_refused(self):
         os.mkfifo(os.path.join(self.folder.name, "pipe.cbf"))
         with self.assertRaisesRegex(nb.FileError, "no regular file"):

@@ -162,6 +162,19 @@ class Limits(NbSimTest):
             done = self.run_limited(words)
             self.assertEqual((done.returncode, done.stderr.count("is no regular file")), (1, 1), done.stderr)
 
+    def test_nexus_at_a_limit_of_file_sizes(self):
+        done = self.run_limited([*CRYSTAL, "--nexus=x.nxs"], [(resource.RLIMIT_FSIZE, 8192)])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("x.nxs: cannot be written", done.stderr)
+
+    def test_drivers_of_the_working_directory_are_not_loaded(self):
+        for name in ("libcuda.so.1", "libOpenCL.so.1", "libamdhip64.so.6"):
+            self.add(name, "no library")
+        for device, path in (("cuda", ":/usr/lib"), ("opencl", "."), ("cuda", "/usr/lib:")):
+            done = self.run_limited([*CRYSTAL, f"--device={device}"], LD_LIBRARY_PATH=path)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("is in the working directory", done.stderr)
+
     def test_list_that_asks_for_gigabytes(self):
         self.add("two.hkl", "0 0 0 10\n900 900 900 10\n")
         begin = time.monotonic()

@@ -62,6 +62,8 @@ DeviceMemory onDevice(const nb::object &object, const char *what, const Shape &s
   if (!nb::try_cast(object, *array, false))
     throw std::invalid_argument(std::string(what) + " hands out no memory of a GPU by __dlpack__");
   const std::string name(what);
+  if (array->size() != 0 && !array->data())
+    throw std::invalid_argument(name + " on a GPU hands out an address of 0");
   if (array->dtype() != nb::dtype<double>())
     throw std::invalid_argument(name + " on a GPU has to be an array of float64");
   bool same = array->ndim() == shape.size();

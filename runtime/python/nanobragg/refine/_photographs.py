@@ -137,6 +137,9 @@ def checked(photograph):
     for name in ("wavelength", "distance", "pixel"):
         if not 0 < getattr(photograph, name) < numpy.inf:
             raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be greater than 0")
+    for name in ("centre", "thickness", "polarization", "two_theta", "start", "step", "seconds"):
+        if not numpy.isfinite(getattr(photograph, name)).all():
+            raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be a finite number")
     if photograph.thickness > 0 and photograph.material and attenuation_length(photograph.material, photograph.wavelength) is None:
         warnings.warn(f"{photograph.path}: the attenuation of its sensor of {photograph.material} is not known here; spots at high "
                       "angles lie farther out than they are predicted", Warning, stacklevel=2)
