@@ -86,7 +86,7 @@ private:
 
   std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;
-  std::vector<std::int64_t> reflection; ///< of averages, in place of inner
+  std::vector<std::int64_t> reflection; ///< closed averages have these in place of inner
 };
 
 } // namespace nanobragg

@@ -144,6 +144,17 @@ class Simtbx(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "wavelengths in m"):
             one.xray_beams = [Beam()]
 
+    def test_enumerations_print_as_those_of_boost(self):
+        self.assertEqual((str(shapetype.Gauss), f"{shapetype.Gauss}", f"{shapetype.Gauss:02d}"), ("Gauss", "Gauss", "03"))
+        self.assertIs(shapetype.names["Gauss"], shapetype.Gauss)
+        self.assertIs(shapetype.values[int(shapetype.Tophat)], shapetype.Tophat)
+
+    def test_wavelengths_of_sources_are_in_metres_or_angstroms(self):
+        for unit in (1, 1e-10):
+            sim = small()
+            sim.xray_source_wavelengths_A = [1.1 * unit, 1.2 * unit]
+            np.testing.assert_allclose(sim.xray_source_wavelengths_A, [1.1, 1.2])
+
     def test_background(self):
         """The background of a constant F: the solid angle times known numbers."""
         sim = small(nopolar=True, default_Fbg=2.5, amorphous_sample_size_mm=(2.0, 0, 0.05), flux=1e11, beamsize_mm=0.1, amorphous_density_gcm3=1.2)

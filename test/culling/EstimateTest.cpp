@@ -54,7 +54,7 @@ TEST(Estimate, LeavesOffWhatIsOff) {
   EXPECT_EQ(chosen(CullSetting::off(), large), CullSetting::off());
   EXPECT_EQ(chosen(CullSetting::exact(), square), CullSetting::off()) << "is nowhere zero";
   EXPECT_EQ(chosen(CullSetting::below(1e-6), square), CullSetting::below(1e-6));
-  // Of 10 domains each: 2^31 orientations and more have no numbers in lists.
+  // There are 10 domains for each: lists have no numbers for 2^31 orientations.
   Experiment many = large;
   many.goniometer.phiSteps = 200'000'000;
   EXPECT_EQ(chosen(CullSetting::exact(), many), CullSetting::exact());

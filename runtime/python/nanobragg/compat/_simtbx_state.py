@@ -14,16 +14,30 @@ _deg = math.pi / 180
 _nan = float("nan")
 
 
-class shapetype(enum.IntEnum):
+class _BoostEnum(enum.IntEnum):
+    """Prints as enumerations of Boost.Python do, and has their dictionaries ``names`` and ``values``."""
+
+    def __str__(self):
+        return self.name
+
+    def __format__(self, how):
+        return format(int(self), how) if how else self.name
+
+
+class shapetype(_BoostEnum):
     Unknown, Square, Round, Gauss, Gauss_argchk, Tophat, Fiber = range(7)
 
 
-class convention(enum.IntEnum):
+class convention(_BoostEnum):
     Custom, ADXV, MOSFLM, XDS, DIALS, DENZO = range(6)
 
 
-class pivot(enum.IntEnum):
+class pivot(_BoostEnum):
     Sample, Beam = range(2)
+
+
+for _kind in (shapetype, convention, pivot):
+    _kind.names, _kind.values = dict(_kind.__members__), {int(member): member for member in _kind}
 
 
 # Convention -> beam, normal, fast, slow, axis of two-theta, electric field, spindle.
@@ -40,6 +54,11 @@ def unit(vector):
     vector = numpy.array(vector, dtype=float)
     length = math.sqrt(vector @ vector)
     return vector / length if length else vector
+
+
+def in_metres(wavelengths):
+    """Wavelengths of sources, which simtbx takes in m though their name says A: those above 1e-6 can only be A."""
+    return numpy.where(wavelengths > 1e-6, wavelengths * 1e-10, wavelengths)
 
 
 def about(axis, angle):
@@ -385,7 +404,7 @@ class State:
             xyz, weight, wavelength = given
             xyz[(xyz == 0).all(axis=1)] = -s.beam
             s.sources = (xyz, numpy.where((weight == 0) | numpy.isnan(weight), 1 / max(n, 1), weight),
-                         numpy.where((wavelength == 0) | numpy.isnan(wavelength), s.wavelength, wavelength * 1e-10))
+                         numpy.where((wavelength == 0) | numpy.isnan(wavelength), s.wavelength, in_metres(wavelength)))
         elif not s.beams:
             s._sources_of_sweeps()
 
