@@ -261,7 +261,8 @@ void CheckedDataset::checkChunks(hid_t selected) const {
       refuse("has chunks without data; it is damaged");
     bytes *= double(chunk[d]);
     from[d] = from[d] / chunk[d] * chunk[d];
-    chunks *= double((to[d] - from[d]) / chunk[d] + 1);
+    const hsize_t along = (to[d] - from[d]) / chunk[d] + 1;
+    chunks *= double(along);
   }
   requireRoom(bytes);
   if (chunks > mostChunks)

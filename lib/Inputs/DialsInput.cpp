@@ -170,7 +170,7 @@ void takeBandwidth(const io::CrystfelGeometry &geometry, const std::string &path
     return;
   Options &o = loaded.options;
   if (o.averaging.value_or(Averaging::Sampled) != Averaging::Sampled) {
-    o.bandwidthSigma = *geometry.bandwidth;
+    o.bandwidthSigma = geometry.bandwidth;
     return;
   }
   char text[160];

@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/Range.h"
 #include "lib/Files/FileError.h"
+#include "lib/Files/TextScanner.h"
 
 #include <algorithm>
 #include <string_view>
@@ -78,6 +79,58 @@ void takeOwnBeamCenter(const io::SmvFile &file, Convention convention, HeaderVal
   }
 }
 
+/// A warning of numbers under keys that nothing reads; 0 says nothing.
+void warnAboutUnread(const io::SmvFile &file, ImageHeader &header) {
+  static constexpr std::string_view ofNoEffect[] = {"HEADER_BYTES",
+                                                    "DIM",
+                                                    "BYTE_ORDER",
+                                                    "TYPE",
+                                                    "SIZE1",
+                                                    "SIZE2",
+                                                    "DETECTOR_DIMENSIONS",
+                                                    "DETECTOR_SN",
+                                                    "BEAMLINE",
+                                                    "DATE",
+                                                    "TIME",
+                                                    "BIN",
+                                                    "BIN_TYPE",
+                                                    "ADC",
+                                                    "ADC_OFFSET",
+                                                    "INTFILE_SCALE",
+                                                    "UNIF_PED",
+                                                    "CREV",
+                                                    "CCD",
+                                                    "ACC_TIME",
+                                                    "CCD_IMAGE_SATURATION",
+                                                    "IMAGE_PEDESTAL",
+                                                    "OSC_START",
+                                                    "TWOTHETA",
+                                                    "DIALS_ORIGIN",
+                                                    "XDS_ORGX",
+                                                    "XDS_ORGY",
+                                                    "MOSFLM_CENTER_X",
+                                                    "MOSFLM_CENTER_Y",
+                                                    "ADXV_CENTER_X",
+                                                    "ADXV_CENTER_Y",
+                                                    "DENZO_X_BEAM",
+                                                    "DENZO_Y_BEAM",
+                                                    "DENZO_BEAM_CENTER_X",
+                                                    "DENZO_BEAM_CENTER_Y",
+                                                    "DENZO_XBEAM",
+                                                    "DENZO_YBEAM"};
+  std::string unread;
+  for (const auto &[name, value] : file.entries) {
+    const bool isKnown =
+        std::ranges::count(ofNoEffect, name) > 0 ||
+        std::ranges::any_of(keys, [&](const Key &key) { return name == key.name; });
+    if (!isKnown && io::toNumber(value).value_or(0) != 0)
+      unread += (unread.empty() ? "" : ", ") + name + "=" + value;
+  }
+  if (!unread.empty())
+    header.warnings.push_back(file.path + ": the header's " + unread +
+                              " are not used; flags say how the detector and the crystal stand");
+}
+
 /// A warning where the beam is far off the detector: such a centre is mostly one in pixels.
 void warnAboutCenter(const io::SmvFile &file, const Options &options, ImageHeader &header) {
   const HeaderValues &v = header.values;
@@ -112,6 +165,7 @@ ImageHeader readHeader(const io::SmvFile &file, HeaderOf of, Rule lookup, const 
     if (of == HeaderOf::Image) {
       takeOwnBeamCenter(file, options.convention.value_or(Convention::Mosflm), header.values);
       warnAboutCenter(file, options, header);
+      warnAboutUnread(file, header);
     }
     header.dependsOnLookup = std::any_of(std::begin(keys), std::end(keys), [&](const Key &key) {
       return header.values.*key.value != looseNumber(file, key.name) &&

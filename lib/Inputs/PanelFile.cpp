@@ -89,6 +89,7 @@ std::vector<PanelOptions> readPanels(const std::string &path) {
     throw io::FileError(path, "must be a list of panels: [{\"offset_mm\": [x,y,z], \"fast\": "
                               "[x,y,z], \"slow\": [x,y,z]}, ...]");
   std::vector<PanelOptions> panels;
+  panels.reserve(list.size());
   for (std::size_t i = 0; i < list.size(); ++i)
     panels.push_back(PanelReader(path, i, list[i]).read());
   return panels;

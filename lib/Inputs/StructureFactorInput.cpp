@@ -88,6 +88,7 @@ double finestSpacing(const ExperimentRequest &request, const LoadedInputs &loade
   const Experiment &e = complete.experiment;
   const Detector &d = e.detector;
   std::vector<DetectorReport> placed;
+  placed.reserve(d.panels.size() + 1);
   for (const Panel &panel : d.panels)
     placed.push_back(placePanel(d, e.beam.direction, complete.report.detector, panel));
   if (placed.empty())

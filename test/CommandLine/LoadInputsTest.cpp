@@ -270,6 +270,15 @@ TEST_F(LoadInputsTest, ImpossibleHeaderIsRefused) {
   io::expectFileError([&] { load(complete + "-img " + image); }, "i.img: PIXEL_SIZE=0");
 }
 
+TEST_F(LoadInputsTest, NamesTheNumbersOfAHeaderThatItDoesNotUse) {
+  const auto warnings = [&](const std::string &lines) {
+    return load(complete + "-img " + folder.add("i.img", smv(lines))).warnings;
+  };
+  EXPECT_THAT(warnings("DATE=Mon Nov 3;\nTIME=0.5;\nOMEGA=0;\nAXIS=phi;\nPHI=3;\n"), IsEmpty());
+  EXPECT_THAT(warnings("OMEGA=30;\nCHI=54.7;\n"),
+              ElementsAre(HasSubstr("the header's OMEGA=30, CHI=54.7 are not used")));
+}
+
 TEST_F(LoadInputsTest, WarnsOfABeamFarOffTheDetector) {
   const auto warnings = [&](const std::string &lines) {
     return load(complete + "-img " + folder.add("i.img", smv("PIXEL_SIZE=0.1;\n" + lines)))
