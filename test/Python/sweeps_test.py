@@ -203,6 +203,16 @@ class OfScans(unittest.TestCase):
             axis = setting @ axes[moving]
             np.testing.assert_allclose(scan.with_axis(axis)["axes"][moving], axes[moving], atol=1e-12)
 
+    def test_lists_of_current_dials_say_where_images_start(self):
+        """And how wide they are where that does not follow, as of a single one."""
+        for images, properties in ((1, {"oscillation": [7.0], "oscillation_width": [0.5]}), (2, {"oscillation": [7.0, 7.5]})):
+            listed = {"experiment": [{"scan": 0, "imageset": 0, "goniometer": 0, "detector": 0}],
+                      "scan": [{"image_range": [1, images], "properties": {**properties, "exposure_time": [0.1] * images}}],
+                      "imageset": [{"template": "a_####.cbf"}], "detector": [{"panels": [{}]}],
+                      "goniometer": [{"rotation_axis": [1, 0, 0]}]}
+            scan = Scan(listed, 0, "/data/x.expt")
+            self.assertEqual((scan.start, scan.step, scan.seconds), (7.0, 0.5, 0.1))
+
 
 @unittest.skipUnless(os.path.isdir(REAL), "skipped: there is no sweep of ../shared/real")
 class OfCysteine(unittest.TestCase):
