@@ -1,11 +1,9 @@
 #include "lib/Noise/SimtbxNoise.h"
 
 #include "lib/Experiment/Ran1.h"
-#include "lib/Response/PointSpread.h"
+#include "lib/Noise/SimtbxSpread.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 // Fused multiply-adds round otherwise than simtbx.
 #ifdef __clang__
@@ -16,7 +14,7 @@ namespace nanobragg::io {
 
 void drawAsSimtbx(std::span<double> image, std::int64_t fastPixels,
                   std::span<const std::uint8_t> drawn, const NoiseModel &model, double gain,
-                  double adcOffset, std::int64_t &seed, int threads) {
+                  double adcOffset, std::int64_t &seed) {
   Ran1Of<double> random;
   seed = -std::abs(seed);
   for (std::size_t i = 0; i != image.size(); ++i) {
@@ -35,13 +33,8 @@ void drawAsSimtbx(std::span<double> image, std::int64_t fastPixels,
         image[i] *= 1 + model.calibration * ofPixels.gaussian(calibrationSeed);
     random.takeTable(ofPixels);
   }
-  if (model.pointSpread != PointSpread::None) {
-    const std::vector<double> before(image.begin(), image.end());
-    const std::int64_t slowPixels = std::int64_t(image.size()) / fastPixels;
-    PointSpreadFunction(model.pointSpread, model.psfWidth, model.psfRadius, 0,
-                        std::max(slowPixels, fastPixels))
-        .apply(before, slowPixels, fastPixels, image, threads);
-  }
+  if (model.pointSpread != PointSpread::None)
+    spreadAsSimtbx(image, fastPixels, model.pointSpread, model.psfWidth, model.psfRadius);
   for (std::size_t i = 0; i != image.size(); ++i) {
     if (!drawn[i])
       continue;

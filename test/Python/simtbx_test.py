@@ -171,6 +171,12 @@ class Simtbx(unittest.TestCase):
         sim.raw_pixels, sim.adc_offset_adu = once, 0
         self.assertGreater(len(sim.extract_background()), 3)
         np.testing.assert_allclose([f for _, f in sim.Fbg_vs_stol], 2.5, rtol=1e-9)
+        images = []
+        for table in ([(0, 2), (0.2, 6), (0.1, 7), (0.5, 3)], [(0, 2), (0.1, 7), (0.2, 6), (0.5, 3)]):
+            sim.raw_pixels, sim.Fbg_vs_stol = np.zeros_like(once), table
+            sim.add_background()
+            images.append(sim.raw_pixels.copy())
+        np.testing.assert_array_equal(*images)
 
     def test_point_spread_and_noise(self):
         sim = small(seed=5, detector_psf_fwhm_mm=0, detector_calibration_noise_pct=0, readout_noise_adu=2, adc_offset_adu=30, quantum_gain=1.5)
@@ -190,9 +196,22 @@ class Simtbx(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "detector_psf_fwhm_mm"):
             sim.apply_psf()
         sim.apply_psf(shapetype.Gauss, 1.5)
-        self.assertAlmostEqual(sim.raw_pixels.sum(), 100)
+        self.assertAlmostEqual(sim.raw_pixels.sum(), 100, delta=0.02)  # the light beyond a circle is not quite that beyond its radius
         self.assertAlmostEqual(sim.raw_pixels[9, 15] / sim.raw_pixels[9, 13], 1)
         self.assertLess(sim.raw_pixels[9, 14], 50)
+        # 100 photons: a tenth of their noise, 1 %, falls beyond 1 + ceil(sqrt(log 100 / log 16) w) = 3 pixels and is added everywhere.
+        self.assertEqual(sim.raw_pixels[9, 18], sim.raw_pixels[0, 0])
+        self.assertAlmostEqual(sim.raw_pixels[0, 0], 100 * 16**-4.0 / 600)
+        self.assertGreater(sim.raw_pixels[9, 17], 2 * sim.raw_pixels[0, 0])
+
+    def test_point_spread_of_a_fiber(self):
+        sim = small(detector_psf_type=shapetype.Gauss, detector_psf_fwhm_mm=2, detector_psf_kernel_radius_pixels=2)
+        sim.raw_pixels = np.pad([[100.0]], ((9, 10), (14, 15)))
+        sim.apply_psf()  # by a fiber's, whatever the attribute is
+        g, everywhere = 2 * 0.652383013252053, 100 / np.sqrt(1 + (2 / 1.304766026504106)**2) / 600
+        middle = 4 * np.arctan(0.25 / (g * np.sqrt(g * g + 0.5))) / (2 * np.pi)
+        self.assertAlmostEqual(sim.raw_pixels[0, 0], everywhere)
+        self.assertAlmostEqual(sim.raw_pixels[9, 14], 100 * middle + everywhere)
 
     def test_noise_is_that_of_simtbx(self):
         """Numbers that simtbx's C++ gave."""

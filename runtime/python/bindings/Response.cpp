@@ -2,6 +2,7 @@
 #include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/Noise/NoiseImage.h"
 #include "lib/Noise/SimtbxNoise.h"
+#include "lib/Noise/SimtbxSpread.h"
 #include "lib/Response/PointSpread.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
@@ -89,7 +90,7 @@ std::int64_t simtbxNoise(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::devi
                          const Bytes &drawn, std::int64_t seed, double flicker, double calibration,
                          std::int64_t calibrationSeed, double gain, double offset,
                          double readOutNoise, const std::string &psf, double psfWidth,
-                         std::int64_t psfRadius, int threads) {
+                         std::int64_t psfRadius) {
   NoiseModel model;
   model.flicker = flicker;
   model.calibration = calibration;
@@ -97,10 +98,10 @@ std::int64_t simtbxNoise(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::devi
   model.readOut = readOutNoise;
   model.pointSpread = kindOf(psf);
   model.psfWidth = psfWidth;
-  model.psfRadius = radiusOf(model.pointSpread, psfWidth, psfRadius);
+  model.psfRadius = psfRadius;
   nb::gil_scoped_release released;
   io::drawAsSimtbx({image.data(), image.size()}, std::int64_t(image.shape(1)),
-                   {drawn.data(), drawn.size()}, model, gain, offset, seed, threads);
+                   {drawn.data(), drawn.size()}, model, gain, offset, seed);
   return seed;
 }
 
@@ -113,7 +114,17 @@ void bindResponse(nb::module_ &module) {
   module.def("simtbx_noise", &simtbxNoise, nb::arg("image"), nb::arg("drawn"), nb::arg("seed"),
              nb::kw_only(), nb::arg("flicker"), nb::arg("calibration"), nb::arg("calibration_seed"),
              nb::arg("gain"), nb::arg("offset"), nb::arg("readout_noise"), nb::arg("psf"),
-             nb::arg("psf_width"), nb::arg("psf_radius"), nb::arg("threads"));
+             nb::arg("psf_width"), nb::arg("psf_radius"));
+  module.def(
+      "simtbx_spread",
+      [](nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> image,
+         const std::string &kind, double width, std::int64_t radius) {
+        nb::gil_scoped_release released;
+        io::spreadAsSimtbx({image.data(), image.size()}, std::int64_t(image.shape(1)), kindOf(kind),
+                           width, radius);
+      },
+      nb::arg("image"), nb::arg("kind"), nb::arg("width"), nb::arg("radius"),
+      "Spreads the light of an image in its place.");
 }
 
 } // namespace nanobragg::python

@@ -67,7 +67,7 @@ class Stages:
             if not self.default_Fbg:
                 raise ValueError("the background has no structure factors: set Fbg_vs_stol = [(sin(theta)/lambda in 1/A, F), ...], or default_Fbg")
             rows = numpy.array([(0, self.default_Fbg), (10, self.default_Fbg)])
-        rows = rows.copy()
+        rows = rows[numpy.argsort(rows[:, 0], kind="stable")]  # the table for water that many programs of simtbx have is out of order
         rows[numpy.isnan(rows[:, 1]), 1] = self.default_Fbg
         weights = state.sources[1]
         if override_source >= 0:
@@ -110,22 +110,22 @@ class Stages:
         self.Fbg_vs_stol = table[:, :2]
         return self.Fbg_vs_stol
 
-    def apply_psf(self, psf_type=None, fwhm_pixels=-1, psf_radius=-1):
-        """Spreads the light of raw_pixels. Without arguments by the attributes detector_psf_type, detector_psf_fwhm_mm and
-        detector_psf_kernel_radius_pixels."""
+    def apply_psf(self, psf_type=shapetype.Fiber, fwhm_pixels=-1, psf_radius=-1):
+        """Spreads the light of raw_pixels, as simtbx does: detector_psf_type has no say in it; the width and the radius become the attributes."""
         kind, width, radius = self._psf(psf_type, fwhm_pixels, psf_radius)
+        self.detector_psf_fwhm_mm, self.detector_psf_kernel_radius_pixels = width * self.pixel_size_mm, radius
         if kind is None:
-            raise ValueError("there is no point spread: set detector_psf_type to shapetype.Gauss or Fiber, and detector_psf_fwhm_mm above 0")
-        self.raw_pixels = nanobragg.point_spread(self._raw(), kind, width, radius, self._how["threads"] or 0)
+            raise ValueError("there is no point spread: give shapetype.Gauss or Fiber, and detector_psf_fwhm_mm above 0")
+        image = numpy.array(self._raw(), dtype=float, order="C")
+        _core.simtbx_spread(image, kind, width, radius)
+        self.raw_pixels = image
 
-    def _psf(self, kind=None, width=-1, radius=-1):
-        kind = self.detector_psf_type if kind is None else kind
+    def _psf(self, kind, width=-1, radius=-1):
+        """Kind, or None where nothing is spread, width and radius (0: of each pixel its own), pixels."""
         kind = kind.lower() if isinstance(kind, str) else shapetype(int(kind)).name.lower()
-        width = width if width >= 0 else self.detector_psf_fwhm_mm / self.pixel_size_mm
-        radius = radius if radius > 0 else self.detector_psf_kernel_radius_pixels
-        if kind == "unknown" or not width > 0:
-            return None, None, None
-        return kind, width, int(radius) if radius > 0 else None
+        width = width if width > 0 else self.detector_psf_fwhm_mm / self.pixel_size_mm
+        radius = int(radius if radius > 0 else max(self.detector_psf_kernel_radius_pixels, 0))
+        return kind if kind in ("gauss", "fiber") and width > 0 else None, width, radius
 
     def add_noise(self):
         """raw_pixels in photons become ADU: flicker, counting, calibration, point spread, gain, offset and read-out, in this order.
@@ -133,7 +133,7 @@ class Stages:
         image = numpy.array(self._raw(), dtype=float, order="C")
         if not numpy.isfinite(image).all():
             raise ValueError("raw_pixels has pixels that are no finite number of photons")
-        kind, width, radius = self._psf()
+        kind, width, radius = self._psf(self.detector_psf_type)
         (fast0, fast1), (slow0, slow1) = self.region_of_interest
         drawn = numpy.zeros(image.shape, dtype=numpy.uint8)
         drawn[slow0:slow1 + 1, fast0:fast1 + 1] = 1
@@ -142,5 +142,5 @@ class Stages:
         self.seed = _core.simtbx_noise(image, drawn, int(self.seed), flicker=self.flicker_noise_pct / 100,
                                        calibration=self.detector_calibration_noise_pct / 100, calibration_seed=int(self.calib_seed),
                                        gain=self.quantum_gain, offset=self.adc_offset_adu, readout_noise=self.readout_noise_adu,
-                                       psf=kind or "", psf_width=width or 0, psf_radius=radius or 0, threads=self._how["threads"] or 0)
+                                       psf=kind or "", psf_width=width, psf_radius=radius)
         self.raw_pixels = image
