@@ -446,7 +446,7 @@ Value nb::countReflections(ReachOp reach, OpBuilder &b) {
   return indexOf(numbers[&nb_reach_numbers::bases], b);
 }
 
-Value nb::reflectionOf(ReachOp reach, Value number, OpBuilder &b) {
+Value nb::reflectionOf(ReachOp reach, Value number, Vec3Type type, OpBuilder &b) {
   using N = nb_reach_numbers;
   ReachNumbers numbers(reach.getNumbers());
   Location loc = number.getLoc();
@@ -463,8 +463,7 @@ Value nb::reflectionOf(ReachOp reach, Value number, OpBuilder &b) {
     }
     Value step = arith::SubIOp::create(b, loc, digit, most);
     Value whole = arith::IndexCastOp::create(b, loc, b.getI64Type(), step);
-    components[i] = arith::SIToFPOp::create(b, loc, b.getF64Type(), whole);
+    components[i] = arith::SIToFPOp::create(b, loc, type.getElementType(), whole);
   }
-  return VecOp::create(b, loc, Vec3Type::get(b.getF64Type()), components[0], components[1],
-                       components[2]);
+  return VecOp::create(b, loc, type, components[0], components[1], components[2]);
 }

@@ -30,8 +30,8 @@ bool writeAverageReach(const AveragedSum &average, double bound, Operation *&whe
 
 /// The numbers of reflections in the box of an nb.reach: how many there are, as an index.
 Value countReflections(ReachOp reach, OpBuilder &b);
-/// The reflection of a number.
-Value reflectionOf(ReachOp reach, Value number, OpBuilder &b);
+/// The reflection of a number, as a vector of this type.
+Value reflectionOf(ReachOp reach, Value number, Vec3Type type, OpBuilder &b);
 
 } // namespace mlir::nb
 

@@ -66,7 +66,8 @@ bool nb::cullAverages(ImageOp image, ReachOp reach, Operation *&where, std::stri
   Value count = countReflections(reach, b);
   for (NeighbourOp op : neighbours) {
     OpBuilder inside(op);
-    op.getResult().replaceAllUsesWith(reflectionOf(reach, op.getNumber(), inside));
+    auto type = cast<Vec3Type>(op.getType());
+    op.getResult().replaceAllUsesWith(reflectionOf(reach, op.getNumber(), type, inside));
     op.erase();
   }
   for (Operation *op : reflections) {

@@ -15,7 +15,7 @@
 //   schedule  what nb-try --tune has kept for such images on the processor, unless the options have
 //             passes
 //   fallback  with "auto" the processor takes over what the GPU cannot do; where no kernel can be
-//             made the interpreter takes over, for good, unless that is not wanted
+//             made the interpreter takes over, for good, if the options allow that
 // clang-format on
 #ifndef NANOBRAGG_SIMULATOR_PLACEMENT_H
 #define NANOBRAGG_SIMULATOR_PLACEMENT_H

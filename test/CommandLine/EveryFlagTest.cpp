@@ -356,7 +356,7 @@ const std::vector<Case> tool = {
     {"--dump-ir=d", [](L l) { return l.tool.simulator.dumpIR == "d"; }},
     {"--no-fuse",
      [](L l) {
-       return l.tool.simulator.engine == Engine::Interpreter && l.tool.simulator.fallback;
+       return l.tool.simulator.engine == Engine::Interpreter && !l.tool.simulator.fallback;
      }},
     {"--probe=F_*", [](L l) { return l.tool.instruments.probe == "F_*"; }},
     {"--json", [](L l) { return l.tool.instruments.json; }},
@@ -389,7 +389,8 @@ const std::vector<Case> tool = {
     {"--jacobian=cell", [](L l) { return l.tool.jacobian == "cell" && !l.tool.gradient; }},
     {"--out=d", [](L l) { return l.tool.outDirectory == "d"; }},
     {"--kernel=k.so", [](L l) { return l.tool.simulator.kernelFile == "k.so"; }},
-    {"--no-fallback", [](L l) { return !l.tool.simulator.fallback && !l.tool.simulator.engine; }},
+    {"--fallback", [](L l) { return l.tool.simulator.fallback && !l.tool.simulator.engine; }},
+    {"--fallback --no-fallback", [](L l) { return !l.tool.simulator.fallback; }},
 };
 
 const std::vector<const std::vector<Case> *> everything = {

@@ -409,6 +409,7 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
       {"-pgmscale 3 -nopgm", "-pgmscale"},
       {"-nopgm -pgmscale 3", "-nopgm"},
       {"--no-fuse --no-fallback", "--no-fallback"},
+      {"--no-fuse --fallback", "--fallback"},
       {"--kernel k.so --no-fallback", "--no-fallback"},
       {"--no-fuse --precision=mixed", "--precision"},
       {"--no-fuse --cull=1e-9", "--cull"},
@@ -458,7 +459,7 @@ TEST_F(LoadInputsTest, EffectiveFlagsAreNotWarnedAbout) {
        {"-dispersion 1 -dispsteps 3", "-divergence 3 -divsteps 3 -square_div",
         "-osc 2 -phistep 1 -phisteps 5", "-xtalsize 1 -beamsize .1", "-flux 1e9 -beamsize .1",
         "-twotheta_axis 0 1 0 -twotheta 5", "-seed 3", "-nonoise -nopgm", "-pgmscale 3", "-polar 1",
-        "-nopolar", "-fdet_vector 0 0 1 -ORGX 5", "--no-fallback"})
+        "-nopolar", "-fdet_vector 0 0 1 -ORGX 5", "--no-fallback", "--fallback"})
     EXPECT_THAT(noEffect(complete + words), IsEmpty()) << words;
 }
 

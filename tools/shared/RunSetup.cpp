@@ -86,7 +86,7 @@ void RunSetup::tellFallbacks(const Simulator &simulator, const char *does) const
   if (const auto &reason = simulator.fallbackReason())
     std::fprintf(stderr,
                  "WARNING: the kernel cannot be compiled (%s); the interpreter %s instead, more "
-                 "slowly; --no-fallback makes this an error\n",
+                 "slowly, as --fallback allows\n",
                  printable(*reason).c_str(), does);
 }
 

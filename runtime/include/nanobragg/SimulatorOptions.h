@@ -49,7 +49,7 @@ struct SimulatorOptions {
   /// when the simulator is made and not again.
   std::optional<Engine> engine{};
   /// Interpret where no kernel can be compiled; otherwise that is an error.
-  bool fallback = true;
+  bool fallback = false;
   int threads = 0; ///< 0: as many as the machine offers
   /// The precision of kernels. Crystals of more than 128 cells along an axis are computed in f64
   /// where Mixed is asked for, since that does not keep its bound there (docs/precision.md); a

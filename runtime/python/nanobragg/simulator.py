@@ -197,8 +197,8 @@ class Simulator:
     slow, fast; an image is then (pixels,), in this order, at a cost proportional to their number, as with --pixels=FILE.
     engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
     cull: "off", "exact" or a tolerance such as 1e-9: which samples are left out, as nb-sim's --cull.
-    specialize: False: one kernel for all numbers of cells. fallback: False: an error where no kernel can be compiled, in place
-    of the interpreter. kernel_file, pipeline, plugins, patterns: a kernel, or passes, of one's own (nanobragg.compiler).
+    specialize: False: one kernel for all numbers of cells. fallback: True: the interpreter where no kernel can be compiled,
+    in place of an error. kernel_file, pipeline, plugins, patterns: a kernel, or passes, of one's own (nanobragg.compiler).
     compat: "right", or "c" for the C program's peculiarities, as nb-sim's -compat.
     flags: more flags of nb-sim, a string or a list, laid over the parts.
 

@@ -186,6 +186,7 @@ TEST_F(PlacementTest, VariablesAreReadOncePerSimulator) {
 
 TEST_F(PlacementTest, FallsBackWhenCompilingFails) {
   asked.failing = true;
+  options.fallback = true;
   Simulator simulator = prepared();
   EXPECT_EQ(simulator.engine(), Engine::Interpreter);
   EXPECT_EQ(simulator.fallbackReason(), "no compiler today");
@@ -196,7 +197,6 @@ TEST_F(PlacementTest, FallsBackOnlyWhenAllowedAndPossible) {
   asked.failing = true;
   auto message = [&] {
     try {
-      options.fallback = false;
       prepared();
     } catch (const std::runtime_error &error) {
       return std::string(error.what());
