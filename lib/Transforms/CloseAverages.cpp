@@ -67,6 +67,7 @@ private:
   bool findVariables();
   bool findFactor();
   bool isLinearIn(Value squared);
+  bool hasNoProductOfTwo();
 
   /// Values of all deviates from values of the variables; null ones are 0.
   SmallVector<Value> deviatesAt(const SpotPoint &point, RuleBuilder &r);
@@ -129,7 +130,18 @@ bool Closer::findFactor() {
     if (!llvm::is_contained(squares, user))
       squares.push_back(user);
   }
-  return llvm::all_of(squares, [&](Operation *op) { return isLinearIn(op->getResult(0)); });
+  return llvm::all_of(squares, [&](Operation *op) { return isLinearIn(op->getResult(0)); }) &&
+         hasNoProductOfTwo();
+}
+
+/// A product of two values that are linear in the squared factor is not.
+bool Closer::hasNoProductOfTwo() {
+  for (Value value : averaged)
+    for (Operation *user : value.getUsers())
+      if (auto product = dyn_cast<arith::MulFOp>(user);
+          product && averaged.contains(product.getLhs()) && averaged.contains(product.getRhs()))
+        return refuse(user, "it is not linear in the squared lattice factor");
+  return true;
 }
 
 /// All that follows from it is a product with it, or a sum of such a product and something else.
