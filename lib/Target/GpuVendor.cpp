@@ -8,10 +8,11 @@ namespace {
 /// The oldest version of PTX that knows the chip, lest old drivers refuse it.
 std::string_view ptxVersion(std::string_view chip) {
   const int number = numberOfChip(chip);
-  return number < 100                     ? "+ptx78"
-         : number == 110                  ? "+ptx90"
-         : number == 103 || number == 121 ? "+ptx88"
-                                          : "+ptx87";
+  if (number == 88 || number == 110)
+    return "+ptx90";
+  if (number == 103 || number == 121 || chip.ends_with('f'))
+    return "+ptx88";
+  return number >= 100 ? "+ptx87" : chip == "sm_90a" ? "+ptx80" : "+ptx78";
 }
 
 std::string_view sameName(std::string_view chip) { return chip; }

@@ -260,6 +260,13 @@ class Ptx(unittest.TestCase):
             # A CALL that nothing returns from is how ptxas writes some jumps.
             self.assertFalse([line for line in sass if " RET." in line])
 
+    def test_each_chip_has_a_version_of_ptx_that_knows_it(self):
+        for chip, version in (("sm_75", "7.8"), ("sm_88", "9.0"), ("sm_90a", "8.0"), ("sm_100a", "8.7"), ("sm_100f", "8.8"), ("sm_103", "8.8"),
+                              ("sm_110a", "9.0"), ("sm_120f", "8.8")):
+            ptx = self.compile("-default_F", "10", "--emit=ptx", f"--target={chip}")
+            self.assertIn(f".version {version}\n", ptx)
+            self.assertRegex(ptx, rf"(?m)^\.target {chip}$")
+
     def test_what_cannot_be_made(self):
         default_F = ("-default_F", "10")
         for words, status, why in (
