@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -27,7 +28,21 @@ static double minimumf(double a, double b) {
 static double maxnumf(double a, double b) { return std::fmax(a, b); }
 static double minnumf(double a, double b) { return std::fmin(a, b); }
 
-// Index arithmetic wraps, as the machine's does.
+/// Integers stand in 64 bits, with their sign but for i1, which is 0 or 1.
+static unsigned bitsOf(Value value) {
+  Type type = getElementTypeOrSelf(value.getType());
+  return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+}
+static int64_t wrapped(int64_t a, unsigned bits) {
+  return bits == 1 ? a & 1 : int64_t(uint64_t(a) << (64 - bits)) >> (64 - bits);
+}
+static int64_t asUnsigned(int64_t a, unsigned bits) {
+  return bits == 64 ? a : int64_t(uint64_t(a) & ((uint64_t(1) << bits) - 1));
+}
+/// An i1 that is set is -1 when it is signed.
+static int64_t asSigned(int64_t a, unsigned bits) { return bits == 1 ? -a : a; }
+
+// Arithmetic wraps, as the machine's does.
 static int64_t addi(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
 static int64_t subi(int64_t a, int64_t b) { return int64_t(uint64_t(a) - uint64_t(b)); }
 static int64_t muli(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
@@ -40,10 +55,15 @@ static int64_t maxui(int64_t a, int64_t b) { return uint64_t(a) > uint64_t(b) ? 
 static int64_t minui(int64_t a, int64_t b) { return uint64_t(a) < uint64_t(b) ? a : b; }
 static int64_t divui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) / uint64_t(b)) : 0; }
 static int64_t remui(int64_t a, int64_t b) { return b ? int64_t(uint64_t(a) % uint64_t(b)) : 0; }
-static int64_t sameInteger(int64_t a) { return a; }
-static double unsignedToFloat(int64_t a) { return double(uint64_t(a)); }
-/// A number that does not fit has no defined result; 0 will do.
-static int64_t toInteger(double a) { return std::abs(a) < 0x1p63 ? int64_t(a) : 0; }
+static int64_t ceildivui(int64_t a, int64_t b) { return divui(a, b) + (remui(a, b) != 0); }
+// A shift by the width or more has no defined result; 0 will do.
+static int64_t shli(int64_t a, int64_t b) {
+  return uint64_t(b) < 64 ? int64_t(uint64_t(a) << b) : 0;
+}
+static int64_t shrsi(int64_t a, int64_t b) { return uint64_t(b) < 64 ? a >> b : 0; }
+static int64_t shrui(int64_t a, int64_t b) {
+  return uint64_t(b) < 64 ? int64_t(uint64_t(a) >> b) : 0;
+}
 
 /// Dividing by zero is undefined; 0 keeps the interpreter alive where a branch not taken does it.
 static int64_t divsi(int64_t a, int64_t b) { return b == -1 ? subi(0, a) : b ? a / b : 0; }
@@ -55,6 +75,57 @@ static int64_t floordivsi(int64_t a, int64_t b) {
 static int64_t ceildivsi(int64_t a, int64_t b) {
   int64_t rest = remsi(a, b);
   return divsi(a, b) + (b && rest != 0 && (rest < 0) == (b < 0));
+}
+
+using OfIntegers = int64_t (*)(int64_t, int64_t);
+using Reading = int64_t (*)(int64_t, unsigned);
+
+/// A function of two integers, which are read as signed or not; its result wraps.
+template <typename Op, OfIntegers function, Reading read = asSigned>
+static LogicalResult planIntegers(Op op, Planner &planner) {
+  return map(planner, op, [bits = bitsOf(op.getResult())](int64_t a, int64_t b) {
+    return wrapped(function(read(a, bits), read(b, bits)), bits);
+  });
+}
+
+/// An integer of another width.
+template <typename Op, Reading read>
+static LogicalResult planResized(Op op, Planner &planner) {
+  return map(planner, op, [from = bitsOf(op.getIn()), to = bitsOf(op.getResult())](int64_t a) {
+    return wrapped(read(a, from), to);
+  });
+}
+
+template <typename Op, Reading read>
+static LogicalResult planToFloat(Op op, Planner &planner) {
+  return map(planner, op, [bits = bitsOf(op.getIn())](int64_t a) {
+    const int64_t number = read(a, bits);
+    return read == asUnsigned ? double(uint64_t(number)) : double(number);
+  });
+}
+
+/// A number that does not fit has no defined result; 0 will do.
+template <typename Op>
+static LogicalResult planToInteger(Op op, Planner &planner) {
+  constexpr bool isUnsigned = std::is_same_v<Op, arith::FPToUIOp>;
+  return map(planner, op, [bits = bitsOf(op.getResult())](double a) {
+    if (isUnsigned ? !(a > -1 && a < 0x1p64) : !(std::abs(a) < 0x1p63))
+      return int64_t(0);
+    return wrapped(isUnsigned ? int64_t(uint64_t(a)) : int64_t(a), bits);
+  });
+}
+
+static LogicalResult planBitcast(arith::BitcastOp op, Planner &planner) {
+  Type from = getElementTypeOrSelf(op.getIn().getType()), to = getElementTypeOrSelf(op.getType());
+  if (from.isF64() && to.isInteger(64))
+    return map(planner, op, [](double a) { return std::bit_cast<int64_t>(a); });
+  if (from.isInteger(64) && to.isF64())
+    return map(planner, op, [](int64_t a) { return std::bit_cast<double>(a); });
+  if (from.isF32() && to.isInteger(32))
+    return map(planner, op, [](double a) { return int64_t(std::bit_cast<int32_t>(float(a))); });
+  if (from.isInteger(32) && to.isF32())
+    return map(planner, op, [](int64_t a) { return double(std::bit_cast<float>(int32_t(a))); });
+  return op.emitOpError() << "from " << from << " to " << to << " has no evaluation";
 }
 
 static LogicalResult planConstant(arith::ConstantOp op, Planner &planner) {
@@ -153,9 +224,13 @@ static bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
 }
 
 static LogicalResult planCmpI(arith::CmpIOp op, Planner &planner) {
-  return map(planner, op, [predicate = op.getPredicate()](int64_t a, int64_t b) {
-    return compare(predicate, a, b);
-  });
+  // The sign of a narrow integer in 64 bits does not change the order of unsigned ones.
+  const bool isUnsigned = op.getPredicate() >= arith::CmpIPredicate::ult;
+  return map(planner, op,
+             [predicate = op.getPredicate(),
+              bits = isUnsigned ? 64 : bitsOf(op.getLhs())](int64_t a, int64_t b) {
+               return compare(predicate, asSigned(a, bits), asSigned(b, bits));
+             });
 }
 
 static LogicalResult planSelect(arith::SelectOp op, Planner &planner) {
@@ -169,34 +244,6 @@ static LogicalResult planSelect(arith::SelectOp op, Planner &planner) {
   if (slot->components == 9)
     return map(planner, op, [](bool c, const Mat3 &a, const Mat3 &b) { return c ? a : b; });
   return map(planner, op, [](bool c, double a, double b) { return c ? a : b; });
-}
-
-static LogicalResult planTruncI(arith::TruncIOp op, Planner &planner) {
-  unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
-  if (width == 1)
-    return map(planner, op, [](int64_t a) { return int64_t(a & 1); });
-  return map(planner, op,
-             [shift = 64 - width](int64_t a) { return int64_t(uint64_t(a) << shift) >> shift; });
-}
-
-/// An i1 that is set is -1 when it is signed.
-static LogicalResult planSIToFP(arith::SIToFPOp op, Planner &planner) {
-  if (getElementTypeOrSelf(op.getIn().getType()).isInteger(1))
-    return map(planner, op, [](int64_t a) { return double(-a); });
-  return map(planner, op, [](int64_t a) { return double(a); });
-}
-
-static LogicalResult planExtSI(arith::ExtSIOp op, Planner &planner) {
-  if (getElementTypeOrSelf(op.getIn().getType()).isInteger(1))
-    return map(planner, op, [](int64_t a) { return -a; });
-  return map(planner, op, [](int64_t a) { return a; });
-}
-
-static LogicalResult planExtUI(arith::ExtUIOp op, Planner &planner) {
-  unsigned width = getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth();
-  return map(planner, op, [mask = (uint64_t(1) << width) - 1](int64_t a) {
-    return int64_t(uint64_t(a) & mask);
-  });
 }
 
 void evaluation::attachArith(MLIRContext *context) {
@@ -214,30 +261,36 @@ void evaluation::attachArith(MLIRContext *context) {
   evaluate<arith::ExtFOp, same>(context);
   evaluate<arith::TruncFOp, same>(context);
   evaluateBy<arith::CmpFOp, planCmpF>(context);
-  evaluate<arith::AddIOp, addi>(context);
-  evaluate<arith::SubIOp, subi>(context);
-  evaluate<arith::MulIOp, muli>(context);
-  evaluate<arith::DivSIOp, divsi>(context);
-  evaluate<arith::RemSIOp, remsi>(context);
-  evaluate<arith::FloorDivSIOp, floordivsi>(context);
-  evaluate<arith::CeilDivSIOp, ceildivsi>(context);
-  evaluate<arith::AndIOp, andi>(context);
-  evaluate<arith::OrIOp, ori>(context);
-  evaluate<arith::XOrIOp, xori>(context);
-  evaluate<arith::MaxSIOp, maxsi>(context);
-  evaluate<arith::MinSIOp, minsi>(context);
-  evaluate<arith::MaxUIOp, maxui>(context);
-  evaluate<arith::MinUIOp, minui>(context);
-  evaluate<arith::DivUIOp, divui>(context);
-  evaluate<arith::RemUIOp, remui>(context);
-  evaluate<arith::IndexCastUIOp, sameInteger>(context);
+  evaluateBy<arith::AddIOp, planIntegers<arith::AddIOp, addi>>(context);
+  evaluateBy<arith::SubIOp, planIntegers<arith::SubIOp, subi>>(context);
+  evaluateBy<arith::MulIOp, planIntegers<arith::MulIOp, muli>>(context);
+  evaluateBy<arith::DivSIOp, planIntegers<arith::DivSIOp, divsi>>(context);
+  evaluateBy<arith::RemSIOp, planIntegers<arith::RemSIOp, remsi>>(context);
+  evaluateBy<arith::FloorDivSIOp, planIntegers<arith::FloorDivSIOp, floordivsi>>(context);
+  evaluateBy<arith::CeilDivSIOp, planIntegers<arith::CeilDivSIOp, ceildivsi>>(context);
+  evaluateBy<arith::AndIOp, planIntegers<arith::AndIOp, andi>>(context);
+  evaluateBy<arith::OrIOp, planIntegers<arith::OrIOp, ori>>(context);
+  evaluateBy<arith::XOrIOp, planIntegers<arith::XOrIOp, xori>>(context);
+  evaluateBy<arith::MaxSIOp, planIntegers<arith::MaxSIOp, maxsi>>(context);
+  evaluateBy<arith::MinSIOp, planIntegers<arith::MinSIOp, minsi>>(context);
+  evaluateBy<arith::MaxUIOp, planIntegers<arith::MaxUIOp, maxui, asUnsigned>>(context);
+  evaluateBy<arith::MinUIOp, planIntegers<arith::MinUIOp, minui, asUnsigned>>(context);
+  evaluateBy<arith::DivUIOp, planIntegers<arith::DivUIOp, divui, asUnsigned>>(context);
+  evaluateBy<arith::RemUIOp, planIntegers<arith::RemUIOp, remui, asUnsigned>>(context);
+  evaluateBy<arith::CeilDivUIOp, planIntegers<arith::CeilDivUIOp, ceildivui, asUnsigned>>(context);
+  evaluateBy<arith::ShLIOp, planIntegers<arith::ShLIOp, shli, asUnsigned>>(context);
+  evaluateBy<arith::ShRSIOp, planIntegers<arith::ShRSIOp, shrsi>>(context);
+  evaluateBy<arith::ShRUIOp, planIntegers<arith::ShRUIOp, shrui, asUnsigned>>(context);
   evaluateBy<arith::CmpIOp, planCmpI>(context);
   evaluateBy<arith::SelectOp, planSelect>(context);
-  evaluate<arith::IndexCastOp, sameInteger>(context);
-  evaluateBy<arith::SIToFPOp, planSIToFP>(context);
-  evaluate<arith::UIToFPOp, unsignedToFloat>(context);
-  evaluate<arith::FPToSIOp, toInteger>(context);
-  evaluateBy<arith::TruncIOp, planTruncI>(context);
-  evaluateBy<arith::ExtSIOp, planExtSI>(context);
-  evaluateBy<arith::ExtUIOp, planExtUI>(context);
+  evaluateBy<arith::IndexCastOp, planResized<arith::IndexCastOp, asSigned>>(context);
+  evaluateBy<arith::IndexCastUIOp, planResized<arith::IndexCastUIOp, asUnsigned>>(context);
+  evaluateBy<arith::TruncIOp, planResized<arith::TruncIOp, asSigned>>(context);
+  evaluateBy<arith::ExtSIOp, planResized<arith::ExtSIOp, asSigned>>(context);
+  evaluateBy<arith::ExtUIOp, planResized<arith::ExtUIOp, asUnsigned>>(context);
+  evaluateBy<arith::SIToFPOp, planToFloat<arith::SIToFPOp, asSigned>>(context);
+  evaluateBy<arith::UIToFPOp, planToFloat<arith::UIToFPOp, asUnsigned>>(context);
+  evaluateBy<arith::FPToSIOp, planToInteger<arith::FPToSIOp>>(context);
+  evaluateBy<arith::FPToUIOp, planToInteger<arith::FPToUIOp>>(context);
+  evaluateBy<arith::BitcastOp, planBitcast>(context);
 }
