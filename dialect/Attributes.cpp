@@ -81,7 +81,7 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   if (name == names::lit) {
     auto kinds = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
     auto sum = dyn_cast<SumOp>(op);
-    bool load = op->getNumResults() == 1 && op->getResult(0).getType().isInteger(32);
+    bool load = op->getNumResults() == 1 && op->getResult(0).getType().isSignlessInteger();
     bool plain = isa<ImageOp>(op) || op->hasAttr(names::loop) || load;
     if (!(plain && isa<UnitAttr>(attribute.getValue())) &&
         !(sum && kinds && size_t(kinds.size()) == sum.getCounts().size()))

@@ -39,9 +39,9 @@ inline constexpr llvm::StringLiteral cull = "nb.cull";
 inline constexpr llvm::StringLiteral draws = "nb.draws";
 /// On an image: only blocks of pixels with light are computed. On a sum in it: how each of its
 /// dimensions runs, as an array of LitDimension (dialect/NB.h). On a loop in the place of rows: it
-/// is over such blocks. On a load of i32: it is from a list, which is never written.
+/// is over such blocks. On a load of an integer: it is from a list, which is never written.
 inline constexpr llvm::StringLiteral lit = "nb.lit";
-/// Which list of nb_lit (KernelABI.h) a memref.alloc of i32 stands for, as a number.
+/// Which list of nb_lit (KernelABI.h) a memref.alloc of i32 or i64 stands for, as a number.
 inline constexpr llvm::StringLiteral litList = "nb.lit_list";
 
 //===----------------------------------------------------------------------===//
