@@ -390,7 +390,7 @@ const std::vector<Case> tool = {
     {"--out=d", [](L l) { return l.tool.outDirectory == "d"; }},
     {"--kernel=k.so", [](L l) { return l.tool.simulator.kernelFile == "k.so"; }},
     {"--fallback", [](L l) { return l.tool.simulator.fallback && !l.tool.simulator.engine; }},
-    {"--fallback --no-fallback", [](L l) { return !l.tool.simulator.fallback; }},
+    {"--fallback --no-fallback", [](L l) { return !l.tool.simulator.fallback; }, true},
 };
 
 const std::vector<const std::vector<Case> *> everything = {

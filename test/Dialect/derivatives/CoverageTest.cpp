@@ -26,9 +26,10 @@ const std::set<std::string> discrete = {
     "arith.remui",      "arith.floordivsi",     "arith.ceildivsi", "arith.andi",
     "arith.ori",        "arith.xori",           "arith.maxsi",     "arith.minsi",
     "arith.maxui",      "arith.minui",          "arith.cmpi",      "arith.cmpf",
-    "arith.index_cast", "arith.index_castui",   "arith.fptosi",    "arith.trunci",
-    "arith.extsi",      "arith.extui",          "math.absi",       "math.isnan",
-    "math.isinf",       "math.isfinite"};
+    "arith.index_cast", "arith.index_castui",   "arith.fptosi",    "arith.fptoui",
+    "arith.shli",       "arith.shrsi",          "arith.shrui",     "arith.ceildivui",
+    "arith.bitcast",    "arith.trunci",         "arith.extsi",     "arith.extui",
+    "math.absi",        "math.isnan",           "math.isinf",      "math.isfinite"};
 /// Tested where grids and tables are: GridRulesTest.cpp; nb.tabulated_factor with experiments, in
 /// test/gradcheck.
 const std::set<std::string> collections = {"nb.structure_factor", "nb.scatter_factor", "nb.scatter",
