@@ -85,7 +85,7 @@ void setPart(LossOptions &loss, const std::string &part, const Values &v) {
     const auto number = parseNumber(value);
     if (!number || !(*number >= 0))
       v.refuse("readout=" + value + " is no number that is 0 or more");
-    loss.readOut = *number;
+    loss.readOut = number;
   } else {
     v.refuse("'" + part + "' is not understood; " + std::string(lossForm));
   }

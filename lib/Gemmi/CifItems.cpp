@@ -22,6 +22,7 @@ std::vector<CifItem> itemsOfCif(const std::string &path, const std::string &cont
       for (std::size_t i = 0; item.type == gemmi::cif::ItemType::Loop && i < item.loop.width();
            ++i) {
         std::vector<std::string> values;
+        values.reserve(item.loop.length());
         for (std::size_t row = 0; row < item.loop.length(); ++row)
           values.push_back(item.loop.val(row, i));
         add(item.loop.tags[i], std::move(values));
