@@ -125,12 +125,12 @@ std::optional<CheckedDataset> CheckedDataset::find(const std::string &path, hid_
   std::optional<LinkedObject> found = findLinked(path, file, name);
   if (!found || H5Iget_type(found->object) != H5I_DATASET)
     return std::nullopt;
-  return CheckedDataset(std::move(found->path), std::move(found->object));
+  return CheckedDataset(std::move(*found));
 }
 
-CheckedDataset::CheckedDataset(std::string file, Handle dataset)
-    : path(std::move(file)), data(std::move(dataset)), creation(H5Dget_create_plist(data)),
-      type(H5Dget_type(data)) {
+CheckedDataset::CheckedDataset(LinkedObject found)
+    : path(std::move(found.path)), data(std::move(found.object)),
+      creation(H5Dget_create_plist(data)), type(H5Dget_type(data)) {
   const Handle space(H5Dget_space(data));
   const int rank = H5Sget_simple_extent_ndims(space);
   if (!creation.valid() || !type.valid() || rank < 0)

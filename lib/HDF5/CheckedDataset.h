@@ -31,6 +31,8 @@ public:
   static double mostBytes(double fileBytes);
   /// Opens a file to read. Throws FileError.
   static Handle openFile(const std::string &path);
+  /// A data set that was found.
+  explicit CheckedDataset(LinkedObject found);
   /// As findLinked().
   static std::optional<CheckedDataset> find(const std::string &path, hid_t file,
                                             const std::string &name);
@@ -47,7 +49,6 @@ public:
                            const std::vector<hsize_t> &count) const;
 
 private:
-  CheckedDataset(std::string path, Handle data);
   void readSelected(hid_t selected, hid_t memory, double *values) const;
   void readVirtual(const std::vector<hsize_t> &offset, hid_t selected, hid_t memory,
                    double *values) const;

@@ -78,13 +78,13 @@ public:
     if (++nodes > mostNodes)
       throw FileError(path, "has more than " + std::to_string(mostNodes) +
                                 " groups and data sets, which no NXmx file has");
-    const std::optional<LinkedObject> found = findLinked(path, file, name);
+    std::optional<LinkedObject> found = findLinked(path, file, name);
     if (!found)
       return {{"error", path + ": has no " + name}};
     json made{{"attributes", attributesOf(found->object)}};
     const H5I_type_t kind = H5Iget_type(found->object);
     if (kind == H5I_DATASET)
-      addData(made, name, found->object);
+      addData(made, name, std::move(*found));
     else if (kind == H5I_GROUP && !isLeftOut(name, made["attributes"]))
       addMembers(made, name, found->object, depth);
     return made;
@@ -96,7 +96,8 @@ private:
     return kind == "NXdata" || kind == "NXcollection" || name.ends_with("/detectorSpecific");
   }
 
-  void addData(json &made, const std::string &name, hid_t data) {
+  void addData(json &made, const std::string &name, LinkedObject found) {
+    const hid_t data = found.object;
     Reading from{Handle(H5Dget_type(data)), Handle(H5Dget_space(data)), {}};
     const Handle creation(H5Dget_create_plist(data));
     std::vector<hsize_t> size(std::size_t(std::max(H5Sget_simple_extent_ndims(from.space), 0)));
@@ -106,7 +107,7 @@ private:
     if (kind == H5T_INTEGER || kind == H5T_FLOAT)
       from.read = [&](hid_t, void *to) {
         const std::vector<double> values =
-            CheckedDataset::find(path, file, name)->read(std::vector<hsize_t>(size.size()), size);
+            CheckedDataset(std::move(found)).read(std::vector<hsize_t>(size.size()), size);
         std::copy(values.begin(), values.end(), static_cast<double *>(to));
         return 0;
       };

@@ -82,12 +82,12 @@ std::vector<std::int32_t> uncompressed(const std::string &path, std::string_view
 /// Images of this size may be of any file; larger ones take no more than so many times its bytes.
 constexpr double ordinaryBytes = 512e6, mostRatio = 100;
 
-/// The images of a binary section, which begins with its header. `room`: for how many pixels.
+/// The images of a binary section, which begins with its header. `size`: bytes of its data, where
+/// the header says it. `room`: for how many pixels.
 CbfFile parseSection(const std::string &path, std::string_view section, std::size_t data,
-                     std::size_t room) {
+                     std::optional<std::int64_t> size, std::size_t room) {
   const std::string_view header = section.substr(0, data);
   const auto says = [&](std::string_view text) { return header.find(text) != header.npos; };
-  const auto size = numberAfter(header, "X-Binary-Size:");
   const auto fast = numberAfter(header, "X-Binary-Size-Fastest-Dimension");
   const auto slow = numberAfter(header, "X-Binary-Size-Second-Dimension");
   if (!fast || !slow || *fast < 1 || *slow < 1 || *fast > mostPixels || *slow > mostPixels / *fast)
@@ -145,8 +145,8 @@ CbfFile parseCbf(const std::string &path, std::string_view bytes) {
       break;
     if (data >= next)
       throw FileError(path, "ends in the header of a binary section; it is cut short");
-    CbfFile one = parseSection(path, bytes.substr(at), data - at, most - all.pixels.size());
     const auto size = numberAfter(bytes.substr(at, data - at), "X-Binary-Size:");
+    CbfFile one = parseSection(path, bytes.substr(at), data - at, size, most - all.pixels.size());
     next = bytes.find(boundary, data + start.size() +
                                     std::size_t(std::max<std::int64_t>(size.value_or(0), 0)));
     if (all.pixels.empty()) {
