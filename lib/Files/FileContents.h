@@ -13,7 +13,7 @@ std::string readBytes(const std::string &path);
 /// without the mark that some editors put before UTF-8 text. Text of UTF-16 is refused.
 std::string readMaybeCompressed(const std::string &path);
 
-/// For a name that stands in another file, which may lead to a pipe that nobody writes. Throws
+/// For a name that stands in another file, which may lead to a pipe without a writer. Throws
 /// FileError where it leads to something that is there and no regular file.
 void requireRegular(const std::string &path);
 

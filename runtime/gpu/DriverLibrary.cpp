@@ -9,8 +9,8 @@
 namespace nanobragg::gpu {
 namespace {
 
-/// An empty or relative entry of LD_LIBRARY_PATH is a folder below the working directory, where
-/// anybody may have put a library.
+/// An empty or relative entry of LD_LIBRARY_PATH is a folder below the working directory, whose
+/// files may be of other users.
 void refuseFromWorkingDirectory(const std::string &file) {
   const char *const paths = std::getenv("LD_LIBRARY_PATH");
   std::error_code none;

@@ -120,7 +120,7 @@ def image_of(experiments, index, path):
 
 
 def read_named_image(name):
-    """As read_image; for a name that stands in a file, which may lead to a pipe that nobody writes."""
+    """As read_image; for a name that stands in a file, which may lead to a pipe without a writer."""
     file = re.sub(r":\d+$", "", name)
     if os.path.exists(file) and not os.path.isfile(file):
         raise FileError(f"{file}: is no regular file, and an experiment list names it as an image")

@@ -90,6 +90,7 @@ class Still:
     calibration: float = 0.0  # error of a pixel's light, in proportion to it, where the detector does not count photons
     masked: dict = dataclasses.field(default_factory=dict)  # pixels that are left out, by the reason
     seconds: float = 0.0
+    key: str = dataclasses.field(default="", repr=False)  # under which it is kept
     shape: tuple = ()  # slow and fast pixels
     photograph: object = dataclasses.field(default=None, repr=False)  # its header
     found: object = dataclasses.field(default=None, repr=False)  # Spots
@@ -191,11 +192,12 @@ def _take(still, lattices):
     still.distance_mm = still.fitted.detector.distance
 
 
-def _one(index, *, paths, keys, kept, **how):
-    if (still := kept.get(keys[index])) is not None:
+def _one(index, *, paths, asked, kept, **how):
+    key = _key_of_image(paths[index], asked) if kept.folder else ""
+    if (still := kept.get(key)) is not None:
         still.index, still.image = index, paths[index]
         return still
-    begin, still = time.perf_counter(), Still(index, paths[index])
+    begin, still = time.perf_counter(), Still(index, paths[index], key=key)
     try:
         _index(still, **how)
     except Rejected as error:
@@ -203,13 +205,14 @@ def _one(index, *, paths, keys, kept, **how):
     except Exception as error:  # whatever it is, it costs this image alone
         still.status, still.why = "rejected", reason(error)
     still.seconds = time.perf_counter() - begin
-    kept.put(keys[index], still)
+    kept.put(key, still)
     return still
 
 
-def _file_of(path):
-    """The file of an image, without the number of its frame."""
-    return path if os.path.exists(path) else re.sub(r":\d+$", "", path)
+def _key_of_image(path, asked):
+    """The key of what follows from an image's file, the number of its frame, and the numbers that were asked with."""
+    file = path if os.path.exists(path) else re.sub(r":\d+$", "", path)
+    return key_of(image=digest_or_none(file), frame=path[len(file):], **asked)
 
 
 def _share_detector(stills, model):
@@ -346,12 +349,15 @@ def _explained(number, *, stills, model, how, kept, keys):
     return number, result, seconds
 
 
-def _explain(stills, model, workers, how, kept=None, keys=(), progress=None):
-    """Explains those that are indexed. kept: results that are finished; keys: of all stills."""
+_NOTHING = Kept(None, False)
+
+
+def _explain(stills, model, workers, how, kept=_NOTHING, progress=None):
+    """Explains those that are indexed. kept: results that are finished."""
     good = [still for still in stills if still.status == "indexed"]
-    kept = kept or Kept(None, False)
     # The shared tilts and modules follow from all stills.
-    of_each = [key_of(how=how, model=model.digest(), keys=keys, index=still.index) for still in good]
+    of_all = key_of(how=how, model=model.digest(), stills=[still.key for still in stills]) if kept.folder else ""
+    of_each = [key_of(all=of_all, index=still.index) for still in good]
     one = functools.partial(_explained, stills=good, model=model, how=how, kept=kept, keys=of_each)
     for number, result, seconds in each(one, list(range(len(good))), workers, lambda number, why: (number, why, 0.0)):
         still = good[number]
@@ -428,9 +434,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     claim = None if out is None else Claim(out)
     kept = Kept(None if out is None else os.path.join(out, "finished"), resume)
     asked = {"model": _files.digest(model), "least": least, "noise": noise, "most": lattices, "geometry": of_geometry}
-    keys = [""] * len(paths) if out is None else [key_of(image=digest_or_none(_file_of(path)), frame=path[len(_file_of(path)):], **asked)
-                                                  for path in paths]
-    one = functools.partial(_one, paths=paths, keys=keys, kept=kept, model=crystal, least=least, geometry=geometry, noise=noise, most=lattices)
+    one = functools.partial(_one, paths=paths, asked=asked, kept=kept, model=crystal, least=least, geometry=geometry, noise=noise, most=lattices)
     stills = []
     for still in each(one, list(range(len(paths))), workers, lambda number, why: Still(number, paths[number], "rejected", why)):
         stills.append(still)
@@ -443,7 +447,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
         finest = max(still.fitted.detector.finest(still.shape) for still in good)
         wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
         crystal = Model.read(model, 0.97 / finest, wavelength)
-        _explain(stills, crystal, workers, how, kept, keys, progress)
+        _explain(stills, crystal, workers, how, kept, progress)
     merged = _refine_factors(stills, crystal, set(tested), workers, how) if factors else None
     if out is not None:
         write(out, stills, crystal)
