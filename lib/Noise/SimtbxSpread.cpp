@@ -1,5 +1,6 @@
 #include "lib/Noise/SimtbxSpread.h"
 
+#include "lib/Response/FourierSpread.h"
 #include "lib/Response/PointSpread.h"
 
 #include <algorithm>
@@ -41,6 +42,67 @@ std::int64_t radiusOf(PointSpread kind, double width, double photons, std::int64
   return std::int64_t(std::min(radius, double(most)));
 }
 
+/// A pixel that has light, and the radius in which it spreads.
+struct Source {
+  std::int64_t radius, at;
+};
+
+/// Adds what the sources, which have one radius, give. The image has a column of zeros to the right
+/// of its own, where light of the last column's neighbour goes.
+class Disk {
+public:
+  Disk(const PointSpreadFunction &spread, double whole, std::int64_t radius)
+      : spread(spread), whole(whole), radius(radius) {}
+
+  double share(std::int64_t dx, std::int64_t dy) const {
+    return dx * dx + dy * dy > radius * radius ? 0 : whole * spread.share(dx, dy);
+  }
+
+  void add(std::span<const Source> sources, std::span<const double> image, std::int64_t width,
+           std::span<double> light) const {
+    const std::int64_t rows = std::int64_t(image.size()) / width;
+    const std::int64_t edge = FourierSpread::edgeFor(radius, rows, width);
+    // A pixel of a disk costs about what a number does in a stage of a transform.
+    if (edge && FourierSpread::work(edge, radius, 1, rows, width) <
+                    double(sources.size()) * std::numbers::pi * double(radius * radius))
+      return addByFourier(sources, image, width, edge, light);
+    std::vector<double> shares(std::size_t(2 * radius + 1));
+    for (std::int64_t dy = -radius; dy <= radius; ++dy) {
+      const auto across = std::int64_t(std::sqrt(double(radius * radius - dy * dy)));
+      for (std::int64_t dx = -across; dx <= across; ++dx)
+        shares[std::size_t(dx + across)] = share(std::abs(dx), std::abs(dy));
+      for (const Source &source : sources) {
+        const std::int64_t slow = source.at / width + dy, fast = source.at % width;
+        if (slow < 0 || slow >= rows)
+          continue;
+        const std::int64_t begin = std::max(-across, -fast),
+                           end = std::min(across + 1, width - fast);
+        double *row = &light[std::size_t(slow * width + fast + begin)];
+        const double *of = &shares[std::size_t(begin + across)];
+        const double photons = image[std::size_t(source.at)];
+        for (std::int64_t i = 0; i != end - begin; ++i)
+          row[i] += photons * of[i];
+      }
+    }
+  }
+
+private:
+  void addByFourier(std::span<const Source> sources, std::span<const double> image,
+                    std::int64_t width, std::int64_t edge, std::span<double> light) const {
+    std::vector<double> some(image.size()), result(image.size());
+    for (const Source &source : sources)
+      some[std::size_t(source.at)] = image[std::size_t(source.at)];
+    FourierSpread([this](std::int64_t dx, std::int64_t dy) { return share(dx, dy); }, radius, edge)
+        .apply(some, std::int64_t(image.size()) / width, width, result, 0);
+    for (std::size_t i = 0; i != light.size(); ++i)
+      light[i] += result[i];
+  }
+
+  const PointSpreadFunction &spread;
+  double whole;
+  std::int64_t radius;
+};
+
 } // namespace
 
 void spreadAsSimtbx(std::span<double> image, std::int64_t fastPixels, PointSpread kind,
@@ -54,7 +116,9 @@ void spreadAsSimtbx(std::span<double> image, std::int64_t fastPixels, PointSprea
       std::min(radius > 0 ? radius : radiusOf(kind, width, brightest, edge), edge);
   const PointSpreadFunction spread(kind, width, reach);
   const double whole = within(kind, width, reach);
-  std::vector<double> light(image.size());
+  const std::int64_t padded = fastPixels + 1;
+  std::vector<double> from(std::size_t(padded * slowPixels)), light(from.size());
+  std::vector<Source> sources;
   double lost = 0;
   for (std::int64_t i = 0; i != pixels; ++i) {
     const double photons = image[std::size_t(i)];
@@ -62,17 +126,23 @@ void spreadAsSimtbx(std::span<double> image, std::int64_t fastPixels, PointSprea
       continue;
     const std::int64_t own = radius > 0 ? reach : radiusOf(kind, width, photons, reach);
     lost += photons * beyond(kind, width, double(own));
-    const std::int64_t slow = i / fastPixels, fast = i % fastPixels;
-    for (std::int64_t dy = std::max(-own, -slow); dy <= std::min(own, slowPixels - slow); ++dy) {
-      const auto across = std::int64_t(std::sqrt(double(own * own - dy * dy)));
-      for (std::int64_t dx = std::max(-across, -fast); dx <= std::min(across, fastPixels - fast);
-           ++dx)
-        if (const std::int64_t at = (slow + dy) * fastPixels + fast + dx; at < pixels)
-          light[std::size_t(at)] += photons * whole * spread.share(dx, dy);
-    }
+    sources.push_back({own, i / fastPixels * padded + i % fastPixels});
+    from[std::size_t(sources.back().at)] = photons;
   }
-  for (std::size_t i = 0; i != image.size(); ++i)
-    image[i] = light[i] + lost / double(pixels);
+  std::ranges::stable_sort(sources, {}, &Source::radius);
+  for (auto begin = sources.begin(); begin != sources.end();) {
+    const auto end =
+        std::ranges::upper_bound(begin, sources.end(), begin->radius, {}, &Source::radius);
+    Disk(spread, whole, begin->radius).add({begin, end}, from, padded, light);
+    begin = end;
+  }
+  for (std::int64_t i = 0; i != pixels; ++i) {
+    const std::int64_t slow = i / fastPixels, fast = i % fastPixels;
+    double own = light[std::size_t(slow * padded + fast)];
+    if (fast == 0 && slow > 0)
+      own += light[std::size_t(slow * padded - 1)];
+    image[std::size_t(i)] = own + lost / double(pixels);
+  }
 }
 
 } // namespace nanobragg::io

@@ -87,7 +87,7 @@ struct FourierSpread::Workspace {
 std::int64_t FourierSpread::edgeFor(std::int64_t radius, std::int64_t slowPixels,
                                     std::int64_t fastPixels) {
   std::int64_t best = 0;
-  constexpr std::int64_t largest = 2048; // 64 MB for each thread
+  constexpr std::int64_t largest = 4096; // 256 MB for each thread
   for (std::int64_t edge = 32; edge <= largest; edge *= 2)
     if (edge > 2 * radius && (best == 0 || work(edge, radius, 2, slowPixels, fastPixels) <
                                                work(best, radius, 2, slowPixels, fastPixels)))
@@ -98,8 +98,9 @@ std::int64_t FourierSpread::edgeFor(std::int64_t radius, std::int64_t slowPixels
 double FourierSpread::work(std::int64_t edge, std::int64_t radius, std::int64_t panels,
                            std::int64_t slowPixels, std::int64_t fastPixels) {
   const std::int64_t inner = edge - 2 * radius;
-  const double tiles = double(panels) * double((slowPixels + inner - 1) / inner *
-                                               ((fastPixels + inner - 1) / inner));
+  const std::int64_t across = (fastPixels + inner - 1) / inner,
+                     down = (slowPixels + inner - 1) / inner;
+  const double tiles = double(panels * down * across);
   // Rows and columns, there and back, and what moves them.
   return std::ceil(tiles / 2) * double(edge * edge) * 4 * (std::log2(double(edge)) + 4);
 }

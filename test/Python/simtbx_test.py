@@ -3,6 +3,7 @@
 import os
 import struct
 import tempfile
+import math
 import unittest
 import zlib
 
@@ -212,6 +213,27 @@ class Simtbx(unittest.TestCase):
         middle = 4 * np.arctan(0.25 / (g * np.sqrt(g * g + 0.5))) / (2 * np.pi)
         self.assertAlmostEqual(sim.raw_pixels[0, 0], everywhere)
         self.assertAlmostEqual(sim.raw_pixels[9, 14], 100 * middle + everywhere)
+
+    def test_point_spread_of_many_pixels(self):
+        """Wide disks about many pixels go through a Fourier transform; each pixel has its own radius all the same."""
+        rows, columns, width = 40, 30, 0.8
+        photons = np.random.default_rng(1).poisson(1000, (rows, columns)).astype(float)
+        sim = nanoBragg(detpixels_slowfast=(rows, columns), pixel_size_mm=0.1, detector_psf_fwhm_mm=0.1 * width)
+        sim.raw_pixels = photons
+        sim.apply_psf()
+        g = width * 0.652383013252053
+        within = lambda x, y: np.arctan(x * y / (g * np.sqrt(g * g + x * x + y * y))) / (2 * np.pi)
+        reach = min(rows, 1 + math.ceil(g * 10 * math.sqrt(photons.max())))
+        dy, dx = np.mgrid[-reach:reach + 1, -reach:reach + 1]
+        share = within(dx + .5, dy + .5) - within(dx + .5, dy - .5) - within(dx - .5, dy + .5) + within(dx - .5, dy - .5)
+        want, lost = np.zeros((rows + 2 * reach, columns + 2 * reach)), 0
+        for (y, x), light in np.ndenumerate(photons):
+            radius = min(reach, 1 + math.ceil(g * 10 * math.sqrt(light)))
+            lost += light * g / math.hypot(g, radius)
+            want[y:y + 2 * reach + 1, x:x + 2 * reach + 1] += light * share * (dx * dx + dy * dy <= radius * radius)
+        image = want[reach:-reach, reach:-reach] + lost / photons.size
+        image[1:, 0] += want[reach:-reach - 1, reach + columns]  # as simtbx, beyond the last column
+        np.testing.assert_allclose(sim.raw_pixels, image, rtol=1e-12)
 
     def test_noise_is_that_of_simtbx(self):
         """Numbers that simtbx's C++ gave."""
