@@ -107,14 +107,8 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   return merged;
 }
 
-/// Outer loops first: merging them makes siblings of the loops inside. Returns how many were
-/// merged.
-unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
+unsigned mergeSiblings(SmallVector<LoopOp> loops, FunctionOpInterface func) {
   unsigned count = 0;
-  SmallVector<LoopOp> loops;
-  for (auto loop : block.getOps<LoopOp>())
-    if (loop.addsUp())
-      loops.push_back(loop);
   for (size_t i = 0; i < loops.size(); ++i) {
     for (size_t j = i + 1; j < loops.size();) {
       // Ops that a loop is computed from move ahead of it when it is merged, other loops too.
@@ -131,10 +125,25 @@ unsigned mergeSiblings(Block &block, FunctionOpInterface func) {
       loops.erase(loops.begin() + j);
     }
   }
+  return count;
+}
+
+/// Outer loops first: merging them makes siblings of the loops inside. Images ahead of sums: a sum
+/// for one image, merged with a sum over another one's results, would keep the two apart. Returns
+/// how many were merged.
+unsigned mergeIn(Block &block, FunctionOpInterface func) {
+  SmallVector<LoopOp> images, sums;
+  for (auto loop : block.getOps<LoopOp>())
+    if (loop.addsUp())
+      (isa<ImageOp>(loop) ? images : sums).push_back(loop);
+  // Sums wait: images whose counts are merged with the others' are merged next.
+  if (unsigned count = mergeSiblings(std::move(images), func))
+    return count;
+  unsigned count = mergeSiblings(std::move(sums), func);
   for (Operation &op : block)
     for (Region &region : op.getRegions())
       for (Block &nested : region)
-        count += mergeSiblings(nested, func);
+        count += mergeIn(nested, func);
   return count;
 }
 
@@ -202,7 +211,7 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
       unsigned dropped = 0;
       bool merged = false;
       // Loops whose counts were computed twice are siblings only when that is done once.
-      while (mergeIn(func)) {
+      while (mergeAll(func)) {
         merged = true;
         IRRewriter rewriter(&getContext());
         DominanceInfo dominance(func);
@@ -229,10 +238,10 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
     return count;
   }
 
-  static bool mergeIn(FunctionOpInterface func) {
+  static bool mergeAll(FunctionOpInterface func) {
     unsigned count = 0;
     for (Block &block : func.getFunctionBody())
-      count += mergeSiblings(block, func);
+      count += mergeIn(block, func);
     return count != 0;
   }
 };

@@ -30,3 +30,31 @@ func.func @moved(%n: index, %m: index, %t: !nb.table<?xf64>, %u: !nb.table<?xf64
   }
   return %a, %b, %d : f64, f64, f64
 }
+
+// Images are merged first: the sum that one of them is computed from is not put behind the other one, whose total
+// the last sum uses.
+
+// CHECK-LABEL: func.func @images_first
+// CHECK: %[[SUM:.*]] = nb.sum source
+// CHECK: %[[IMAGE:.*]]:2 = nb.image
+// CHECK: nb.yield %[[SUM]], %{{.*}} : f64, f64
+// CHECK-NOT: nb.image
+// CHECK: %[[LAST:.*]] = nb.sum source
+// CHECK-NEXT: nb.yield %[[IMAGE]]#1
+// CHECK: return %[[IMAGE]]#0, %[[LAST]]
+func.func @images_first(%n: index, %m: index, %x: f64, %y: f64)
+    -> (tensor<?x?x?xf64>, f64) {
+  %a = nb.sum source %i in %m : f64 {
+    nb.yield %x : f64
+  }
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %a : f64
+  }
+  %total = nb.image panel %p in %n, slow %s in %n, fast %f in %n : f64 {
+    nb.yield %y : f64
+  }
+  %b = nb.sum source %i in %m : f64 {
+    nb.yield %total : f64
+  }
+  return %image, %b : tensor<?x?x?xf64>, f64
+}

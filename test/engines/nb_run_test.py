@@ -43,6 +43,19 @@ func.func @doubled(%m: !nb.mat3<f64>, %n: index, %t: !nb.table<?x!nb.vec3<f64>>)
   }
   return %r : !nb.table<?x!nb.vec3<f64>>
 }
+func.func @single(%n: index) -> (tensor<?x?x?xf32>, f64, f64) {
+  %one = arith.constant 1 : index
+  %img:3 = nb.image panel %p in %one, slow %s in %n, fast %f in %n : tensor<?x?x?xf32>, f32, !nb.vec3<f32> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f32
+    %vector = nb.vec %column, %column, %column : f32
+    nb.yield %column, %column, %vector : f32, f32, !nb.vec3<f32>
+  }
+  %y = nb.component %img#2[1] : !nb.vec3<f32>
+  %sum = arith.extf %img#1 : f32 to f64
+  %sum_y = arith.extf %y : f32 to f64
+  return %img#0, %sum, %sum_y : tensor<?x?x?xf32>, f64, f64
+}
 """
 
 
@@ -120,6 +133,15 @@ class NbRun(unittest.TestCase):
         self.run_function("doubled", arguments, "--no-fuse", "--out=r.npy")
         np.testing.assert_array_equal(self.load("r.npy"), 2 * table)
         self.assertIn("--no-fuse", self.refused("doubled", arguments))
+
+    def test_sums_over_pixels_in_single_precision(self):
+        """Are rounded once, and not with each pixel: 600 x (0 + ... + 599) is more than f32 counts singly."""
+        sum_of_columns = float(np.float32(600 * 600 * 599 / 2))
+        for flags in ((), ("--no-fuse",)):
+            with self.subTest(flags=flags):
+                said = self.run_function("single", ["arg0=600"], *flags)
+                self.assertEqual([float(line.split(": ")[1]) for line in said.splitlines()[1:]],
+                                 [sum_of_columns, sum_of_columns])
 
     def test_environment_selects_the_interpreter(self):
         self.save("t.npy", np.ones((2, 3)))

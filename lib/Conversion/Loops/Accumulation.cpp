@@ -59,9 +59,10 @@ FailureOr<SmallVector<Accumulator>> nb::createNumbers(Operation *loop, TypeRange
   SmallVector<Accumulator> numbers;
   int64_t count = 0;
   for (Type type : types) {
-    if (!elementTypeOf(type).isF64())
+    if (Type element = elementTypeOf(type); !element.isF64() && !element.isF32())
       return loop->emitError() << "a sum of " << type << " over pixels cannot be converted: only "
-                               << "f64, !nb.vec3<f64>, !nb.mat3<f64>, tables and grids of f64 can";
+                               << "numbers, vectors and matrices of f64 and f32, tables and grids "
+                               << "of f64 can";
     Accumulator &number = numbers.emplace_back();
     number.type = type;
     setLanes(number, lanes);
@@ -111,6 +112,16 @@ FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yi
   return result;
 }
 
+/// A scalar or lanes of a sum in f32 as they are added up: in f64.
+static Value widened(OpBuilder &b, Location loc, Value term) {
+  if (getElementTypeOrSelf(term.getType()).isF64())
+    return term;
+  Type wide = b.getF64Type();
+  if (auto lanes = dyn_cast<VectorType>(term.getType()))
+    wide = lanes.clone(wide);
+  return arith::ExtFOp::create(b, loc, wide, term);
+}
+
 /// Adds what counts of a term to a number, or to as many lanes as `old` has: all of the term's
 /// lanes, so many at a time.
 static Value addLanes(OpBuilder &b, Location loc, Value old, Value term, Value active) {
@@ -156,7 +167,7 @@ static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator 
 LogicalResult Accumulation::add(OpBuilder &b, Location loc, Value term, const Accumulator &to) {
   if (!isMemory(to.type)) {
     for (auto [i, scalar] : llvm::enumerate(scalarsOf(b, loc, term)))
-      addScalar(b, loc, scalar, to, indexConstant(b, loc, to.first + i));
+      addScalar(b, loc, widened(b, loc, scalar), to, indexConstant(b, loc, to.first + i));
     return success();
   }
   if (auto scatter = term.getDefiningOp<ScatterOp>()) {
@@ -227,7 +238,14 @@ void nb::foldPartial(OpBuilder &b, Location loc, const Accumulator &accumulator)
 }
 
 Value nb::readSum(OpBuilder &b, Location loc, const Accumulator &from) {
-  return loadEntry(b, loc, from.type, from.total, indexConstant(b, loc, from.first));
+  SmallVector<Value> scalars;
+  for (int64_t i = 0, n = componentCount(from.type); i < n; ++i) {
+    Value total = memref::LoadOp::create(b, loc, from.total, indexConstant(b, loc, from.first + i));
+    if (Type element = elementTypeOf(from.type); !element.isF64())
+      total = arith::TruncFOp::create(b, loc, element, total);
+    scalars.push_back(total);
+  }
+  return fromScalars(b, loc, from.type, scalars);
 }
 
 Value nb::copySum(OpBuilder &b, Location loc, const Accumulator &from) {

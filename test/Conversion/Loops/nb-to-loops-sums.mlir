@@ -147,3 +147,23 @@ func.func @halves(%n: index, %x: vector<16xf64>) -> f64 {
   }
   return %t : f64
 }
+
+// -----
+
+// Sums in single precision are added up in double precision, and rounded once.
+
+// CHECK-LABEL: func.func @single
+// CHECK: %[[TOTAL:.*]] = memref.alloc
+// CHECK: %[[PARTIAL:.*]] = memref.alloc
+// CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : vector<4xf32> to vector<4xf64>
+// CHECK: arith.addf %{{.*}}, %[[WIDE]] fastmath<contract> : vector<4xf64>
+// CHECK: } {nb.loop = #nb.dim<panel>}
+// CHECK: %[[SUM:.*]] = memref.load %[[TOTAL]]
+// CHECK: arith.truncf %[[SUM]] : f64 to f32
+// CHECK-COUNT-3: arith.truncf
+func.func @single(%n: index, %x: vector<4xf32>, %v: !nb.vec3<vector<4xf32>>) -> (f32, !nb.vec3<f32>) {
+  %t:2 = nb.image panel %p in %n, slow %s in %n, fast %f in %n lanes(4) : f32, !nb.vec3<f32> {
+    nb.yield %x, %v : vector<4xf32>, !nb.vec3<vector<4xf32>>
+  }
+  return %t#0, %t#1 : f32, !nb.vec3<f32>
+}
