@@ -8,6 +8,9 @@
 
 namespace mlir::nb {
 
+/// With --cull=exact, reflections are left out that are below exp(-exactBound) of their peak.
+inline constexpr double exactBound = 50;
+
 /// A number that is averaged: a draw, or a component of one.
 struct Variable {
   DeviateOp deviate;

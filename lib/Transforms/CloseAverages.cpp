@@ -26,9 +26,6 @@ static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) 
   return remarkOf("nb-close-averages", name, func);
 }
 
-/// With --cull=exact, reflections are left out that are below exp(-exactBound) of their peak.
-constexpr double exactBound = 50;
-
 /// The spot is linear about its brightest point, which is found by a spot that is linear about the
 /// point before. Steps from the middle; after two the point moves no more. With derivatives of the
 /// middle in the second step, reflections that are far from a pixel seemed to light it.

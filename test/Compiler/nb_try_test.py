@@ -166,6 +166,27 @@ class NbTry(unittest.TestCase):
         self.run_try(*FLAGS, '--is=slower:1000', '--grad=none', '--pipeline=builtin.module()', status=1)
         self.run_try(*FLAGS, '--is=green', status=2)
 
+    def test_a_gradient_that_does_not_compile_is_not_a_wrong_one(self):
+        """Nor a wrong image: who reduces a program keeps the one fault or the other."""
+        flags = [*FLAGS, '--pipeline=builtin.module(nb-differentiate{mode=vjp})']  # its sweep is not merged
+        self.assertIn('given: no gradient: ', self.run_try(*flags, '--repeat=0', status=1))
+        self.run_try(*flags, '--is=differs', status=1)
+        self.run_try(*flags, '--is=fails', status=0)
+        self.run_try(*flags, '--is=fails', '--grad=none', status=1)
+
+    def test_averages_in_closed_form(self):
+        """Are held against the closed form: of the draws that it stands for, such a program has but one."""
+        flags = [*FLAGS, '-gauss_xtal', '-N', '20', '--average=closed']
+        passes = '--pipeline=builtin.module(func.func(nb-fuse))'  # nb-close-averages goes ahead
+        for cull in ('off', 'exact', '1e-4'):
+            for words in (passes, '--leave-out=nb-cull'):
+                for row in self.rows(*flags, f'--cull={cull}', words, '--timeout=60').values():
+                    self.assertTrue(row['image']['same'] and row['gradient']['same'], (cull, row))
+        (self.folder / 'wrong.mlir').write_text(wrong_pattern.TEXT)
+        text = 'builtin.module(func.func(nb-close-averages),nb-apply-patterns{files=wrong.mlir},func.func(nb-fuse))'
+        out = self.run_try(*flags, f'--pipeline={text}', '--grad=none', '--repeat=0', status=3)
+        self.assertIn('first guilty pass: nb-apply-patterns, number 2 of its pipeline', out)
+
     def test_tuning(self):
         """The schedule that is found is right, and nb-sim runs it; for another program it is refused."""
         out = self.run_try(*FLAGS, '--tune', '--grad=none', '--repeat=3', '--least-gain=0.5', '-o', 'schedule.txt')

@@ -144,9 +144,9 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   if (is == "crash")
     yes = first.endsBadly();
   else if (is == "fails")
-    yes = !first.compiles();
+    yes = first.lacksKernel();
   else if (is == "differs")
-    yes = first.compiles() && !first.right();
+    yes = first.differs();
   else
     yes = first.instructionsPerSample && results[0].instructionsPerSample &&
           *first.instructionsPerSample >
@@ -245,8 +245,8 @@ int Try::run() {
   }
   bool wrong = false, failed = false;
   for (const TrialResult &r : results) {
-    failed |= !r.compiles();
-    wrong |= r.compiles() && !r.right();
+    failed |= r.lacksKernel();
+    wrong |= r.differs();
   }
   if (command.json) {
     for (const TrialResult &r : results)

@@ -182,6 +182,7 @@ Expected<Pipeline> Compilation::ownPipeline() const {
     own->insert(llvm::find_if(own->steps, endsDifferentiable) - own->steps.begin(),
                 std::move(passes));
   }
+  stages::averageFirst(*own, *program);
   for (PipelineStep &step : own->steps)
     step.stage = Stage::User;
   return own;

@@ -67,6 +67,7 @@ llvm::Expected<std::vector<RecordedProgram>> nb::recordStages(ModuleOp program, 
     if (llvm::Error error = pipeline.endBefore(Stage::Loops))
       return error;
   }
+  stages::averageFirst(pipeline, program);
   auto [after, pass] = inject.split(':');
   Recorder recorder(program);
   for (PipelineStep &step : pipeline.steps) {

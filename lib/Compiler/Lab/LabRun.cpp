@@ -1,5 +1,6 @@
 #include "lib/Compiler/Lab/LabRun.h"
 
+#include "lib/Transforms/AverageReach.h"
 #include "runtime/processor/StepCount.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -34,22 +35,41 @@ static double processorSeconds() {
 namespace {
 /// Tables are made ahead of what is timed.
 struct Timed {
-  decltype(nb_kernel_descriptor::prepare) prepare;
+  const nb_kernel_descriptor *kernel;
+  bool exact;
   double prepared;
 };
 Timed timed;
 
+/// Has an average all reflections listed that --cull=exact leaves; false where it is none.
+bool listAll(const nb_kernel_descriptor &kernel, const void *const *arguments, void *workspace) {
+  if (!kernel.reach)
+    return false;
+  nb_reach_tables tables;
+  kernel.reach(arguments, &tables);
+  auto &numbers =
+      *reinterpret_cast<nb_reach_numbers *>(static_cast<double *>(workspace) + tables.numbers);
+  numbers.bound = std::max(numbers.bound, exactBound);
+  return numbers.averaged != 0;
+}
+
 void prepareTimed(const void *const *arguments, void *workspace) {
-  timed.prepare(arguments, workspace);
+  timed.kernel->prepare(arguments, workspace);
+  timed.exact = timed.exact && listAll(*timed.kernel, arguments, workspace);
   timed.prepared = processorSeconds();
 }
 } // namespace
 
-RunResult LabRun::run() const {
+bool LabRun::runExact() const {
+  run(/*exact=*/true);
+  return timed.exact;
+}
+
+RunResult LabRun::run(bool exact) const {
   nanobragg::RunOptions options;
   options.threads = 1;
   const Subject::Part &part = subject.part();
-  timed.prepare = kernel.prepare;
+  timed = {&kernel, exact, 0};
   nb_kernel_descriptor watched = kernel;
   watched.prepare = prepareTimed;
   RunResult result =

@@ -16,11 +16,16 @@ public:
 
   /// Pixels that `subject` renders now. The seconds are the processor's, without the tables: what
   /// others do on the machine counts less in them than in the seconds of a clock.
-  nanobragg::RunResult run() const;
+  nanobragg::RunResult run() const { return run(/*exact=*/false); }
+  /// The same of an average in closed form, with the reflections that --cull=exact leaves; false
+  /// where it is none.
+  bool runExact() const;
   /// The outputs, in the kernel's order, images of floats as doubles too.
   std::vector<std::vector<double>> results() const;
 
 private:
+  nanobragg::RunResult run(bool exact) const;
+
   const nb_kernel_descriptor &kernel;
   Subject &subject;
   std::vector<const void *> arguments;

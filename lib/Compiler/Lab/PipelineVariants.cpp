@@ -37,10 +37,11 @@ Expected<std::vector<NamedPipeline>> nb::leaveOut(StringRef pass, StringRef text
       names.push_back(step.name());
   std::vector<NamedPipeline> variants;
   for (const std::string &name : names)
-    // A lowering that is left out leaves no kernel, which is no news.
+    // A lowering that is left out leaves no kernel, and averages are closed in any case.
     if (const std::optional<Stage> stage = stageOf(name);
-        pass == name || (pass == "each" && StringRef(name).starts_with("nb-") &&
-                         stage != Stage::Outline && stage != Stage::Differentiate))
+        pass == name ||
+        (pass == "each" && StringRef(name).starts_with("nb-") && stage != Stage::Outline &&
+         stage != Stage::Average && stage != Stage::Differentiate))
       variants.push_back({"without " + name, without(name, *pipeline)});
   if (!variants.empty())
     return variants;

@@ -63,10 +63,11 @@ struct TrialResult {
     return why.starts_with("crashes") || why.starts_with("takes more") ||
            why.starts_with("ends with status") || why == "says nothing";
   }
-  bool right() const {
-    return compiles() && image && image->same && gradientFailure.empty() &&
-           (!gradient || gradient->same);
-  }
+  /// Is there a result that is not the interpreter's?
+  bool differs() const { return (image && !image->same) || (gradient && !gradient->same); }
+  /// Is the gradient's kernel missing, or the image's?
+  bool lacksKernel() const { return !compiles() || !gradientFailure.empty(); }
+  bool right() const { return !lacksKernel() && image && !differs(); }
 };
 
 llvm::Expected<Expectation> expect(Subject &subject, const TrialOptions &options);

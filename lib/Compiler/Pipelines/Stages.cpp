@@ -1,5 +1,7 @@
 #include "lib/Compiler/Pipelines/Stages.h"
 
+#include "dialect/NB.h"
+#include "dialect/Names.h"
 #include "lib/Conversion/Passes.h"
 #include "lib/Transforms/Passes.h"
 
@@ -28,6 +30,30 @@ void stages::simplify(Pipeline &p) {
 }
 
 void stages::average(Pipeline &p) { p.stage(Stage::Average).addOn<FuncOp>(createCloseAverages()); }
+
+/// Does the program have averages in closed form, not closed yet?
+static bool hasOpenAverages(ModuleOp program) {
+  const auto isOpen = [](SumOp sum) {
+    auto function = sum->getParentOfType<FuncOp>();
+    bool draws = false;
+    for (unsigned i = 0; i != sum.getCounts().size(); ++i)
+      draws |= sum.getDimension(i) == Dimension::draw;
+    return draws && function && !function->hasAttr(names::draws) ? WalkResult::interrupt()
+                                                                 : WalkResult::advance();
+  };
+  return program->walk(isOpen).wasInterrupted();
+}
+
+void stages::averageFirst(Pipeline &passes, ModuleOp program) {
+  const auto closes = [](const PipelineStep &step) {
+    return stageOf(step.name()) == Stage::Average;
+  };
+  if (llvm::any_of(passes.steps, closes) || !hasOpenAverages(program))
+    return;
+  Pipeline first;
+  average(first);
+  passes.insert(0, std::move(first));
+}
 
 void stages::fuseResponse(Pipeline &p) {
   p.stage(Stage::Response);

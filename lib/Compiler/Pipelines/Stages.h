@@ -35,6 +35,9 @@ void fixCounts(Pipeline &, llvm::ArrayRef<nanobragg::FixedCount> counts);
 void simplify(Pipeline &);
 /// "average": averages over distributions in closed form.
 void average(Pipeline &);
+/// Averages that the program asks for in closed form are closed ahead of passes that do not: a
+/// program of draws has but one of them then, and another image.
+void averageFirst(Pipeline &passes, ModuleOp program);
 /// "response": no probes; what follows the image is in its body, where it can be.
 void fuseResponse(Pipeline &);
 /// "hoist": what does not depend on a loop leaves it, into tables too.

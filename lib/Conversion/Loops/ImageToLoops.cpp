@@ -29,7 +29,7 @@ private:
   LogicalResult replaceResults();
   LogicalResult row(Value panel, Value slow);
   LogicalResult litBlock(Value panel, Value block);
-  void lowerReach();
+  void lowerReach(bool culled);
   Value startOfRow(Value panel, Value slow);
   void clearPixels(Value position, Value left);
   struct Bounds {
@@ -147,10 +147,9 @@ LogicalResult ImageLowering::run() {
   if (image.getRows() && !culled)
     return image.emitError(
         "lanes of several rows are for blocks of what is lit, which nb-cull marks");
-  if (culled) {
+  if (culled)
     lit.create(b, loc);
-    lowerReach();
-  }
+  lowerReach(culled);
   // Named so that nb-outline-kernel finds the loops that a tile restricts, and nb-to-gpu those that
   // threads replace.
   auto loop = [&](Value count, Dimension name) {
@@ -227,13 +226,15 @@ LogicalResult ImageLowering::litBlock(Value panel, Value block) {
   return pixels(panel, slow, fast, end);
 }
 
-/// Numbers go into memory as tables do.
-void ImageLowering::lowerReach() {
+/// Numbers go into memory as tables do. An image of which all is computed has no use for them.
+void ImageLowering::lowerReach(bool culled) {
   ReachOp reach;
   for (Operation *op = image->getPrevNode(); op && !reach; op = op->getPrevNode())
     reach = dyn_cast<ReachOp>(op);
   if (!reach || reach.getNumbers().empty())
     return;
+  if (!culled)
+    return reach.erase();
   ReachNumbers numbers(reach.getNumbers());
   auto number = [&](int64_t value) {
     return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(value)));
