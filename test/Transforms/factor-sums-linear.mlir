@@ -171,3 +171,32 @@ func.func @constant_of_terms(%n: index, %t: !nb.table<?xf64>) -> f64 {
   }
   return %I : f64
 }
+
+// Of 2 x w + 3 y w the factor w is common, and neither constant.
+
+// CHECK-LABEL: func.func @constants
+// CHECK-SAME: (%{{.*}}: index, %[[W:[^ ]*]]: f64,
+// CHECK-DAG: %[[TWO:.*]] = arith.constant 2.0
+// CHECK-DAG: %[[THREE:.*]] = arith.constant 3.0
+// CHECK: %[[SUM:.*]] = nb.sum source
+// CHECK: %[[X2:.*]] = arith.mulf %{{.*}}, %[[TWO]]
+// CHECK: %[[Y3:.*]] = arith.mulf %{{.*}}, %[[THREE]]
+// CHECK: %[[TERM:.*]] = arith.addf %[[X2]], %[[Y3]]
+// CHECK: nb.yield %[[TERM]]
+// CHECK: %[[R:.*]] = arith.mulf %[[SUM]], %[[W]]
+// CHECK: return %[[R]]
+func.func @constants(%n: index, %w: f64, %t: !nb.table<?xf64>) -> f64 {
+  %two = arith.constant 2.0 : f64
+  %three = arith.constant 3.0 : f64
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = math.sin %x : f64
+    %xw = arith.mulf %x, %w : f64
+    %yw = arith.mulf %y, %w : f64
+    %a = arith.mulf %xw, %two : f64
+    %b = arith.mulf %yw, %three : f64
+    %term = arith.addf %a, %b : f64
+    nb.yield %term : f64
+  }
+  return %I : f64
+}

@@ -1,5 +1,6 @@
 // RUN: nb-opt %s --nb-hoist-invariants --nb-factor-sums --nb-hoist-invariants | FileCheck %s
 // RUN: nb-opt %s --nb-hoist-invariants | FileCheck %s --check-prefix=OFF
+// RUN: nb-opt %s --nb-factor-sums | FileCheck %s --check-prefix=ALONE
 
 // sum(x * w * y) = sum(x * y) * w
 
@@ -65,6 +66,51 @@ func.func @not_zero(%n: index, %c: i1, %t: !nb.table<?xf64>) -> f64 {
       scf.yield %x : f64
     } else {
       scf.yield %one : f64
+    }
+    nb.yield %y : f64
+  }
+  return %I : f64
+}
+
+// Nor does one lose it whose terms are used besides, or which does more than add up.
+
+// ALONE-LABEL: func.func @used_besides
+// ALONE: nb.sum source
+// ALONE: %[[TERM:.*]] = scf.if
+// ALONE: nb.sum mosaic
+// ALONE-NEXT: nb.yield %[[TERM]]
+// ALONE: nb.yield %[[TERM]]
+func.func @used_besides(%n: index, %c: i1, %t: !nb.table<?xf64>) -> f64 {
+  %zero = arith.constant 0.0 : f64
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %y = scf.if %c -> f64 {
+      scf.yield %x : f64
+    } else {
+      scf.yield %zero : f64
+    }
+    %again = nb.sum mosaic %j in %i : f64 {
+      nb.yield %y : f64
+    }
+    nb.yield %y : f64
+  }
+  return %I : f64
+}
+
+// CHECK-LABEL: func.func @not_pure
+// CHECK-NOT: scf.if
+// CHECK: nb.sum source
+// CHECK: memref.store
+// CHECK: scf.if
+func.func @not_pure(%n: index, %c: i1, %t: !nb.table<?xf64>, %m: memref<?xf64>) -> f64 {
+  %zero = arith.constant 0.0 : f64
+  %I = nb.sum source %i in %n : f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    memref.store %x, %m[%i] : memref<?xf64>
+    %y = scf.if %c -> f64 {
+      scf.yield %x : f64
+    } else {
+      scf.yield %zero : f64
     }
     nb.yield %y : f64
   }

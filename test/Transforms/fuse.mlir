@@ -61,3 +61,21 @@ func.func @in_between(%n: index, %t: !nb.table<?xf64>, %w: f64) -> (f64, f64) {
   }
   return %twice, %J : f64, f64
 }
+
+// Results of an inner sum that are equal make those of the outer one equal.
+
+// CHECK-LABEL: func.func @equal_inside
+// CHECK: %[[OUTER:.*]] = nb.sum source {{.*}} : f64 {
+// CHECK: %[[INNER:.*]] = nb.sum mosaic {{.*}} : f64 {
+// CHECK: nb.yield %[[INNER]] : f64
+// CHECK: return %[[OUTER]], %[[OUTER]]
+func.func @equal_inside(%n: index, %t: !nb.table<?x?xf64>) -> (f64, f64) {
+  %outer:2 = nb.sum source %i in %n : f64, f64 {
+    %inner:2 = nb.sum mosaic %j in %n : f64, f64 {
+      %x = nb.lookup %t[%i, %j] : !nb.table<?x?xf64>
+      nb.yield %x, %x : f64, f64
+    }
+    nb.yield %inner#0, %inner#1 : f64, f64
+  }
+  return %outer#0, %outer#1 : f64, f64
+}

@@ -57,3 +57,18 @@ func.func @trip_count(%n: index, %one: index, %x: f64) -> tensor<?x?x?xf64> {
   }
   return %img : tensor<?x?x?xf64>
 }
+
+// -----
+
+func.func @step(%n: index, %zero: index, %x: f64) -> tensor<?x?x?xf64> {
+  // expected-note@below {{in this image}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    // expected-error@below {{'scf.for' depends on the pixel or the sample: its path differs between lanes}}
+    %r = scf.for %i = %zero to %n step %s iter_args(%a = %x) -> f64 {
+      %b = arith.addf %a, %x : f64
+      scf.yield %b : f64
+    }
+    nb.yield %r : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}

@@ -62,3 +62,20 @@ func.func @sum(%c: i1, %n: index, %w: !nb.table<?xf64>, %zero: f64) -> f64 {
   }
   return %r : f64
 }
+
+// A matrix is chosen element by element, each at its place.
+
+// CHECK-LABEL: func.func @matrix
+// CHECK-SAME: (%[[C:.*]]: i1, %[[A:.*]]: !nb.mat3<f64>, %[[B:.*]]: !nb.mat3<f64>)
+// CHECK: %[[A01:.*]] = nb.element %[[A]][0, 1]
+// CHECK: %[[B01:.*]] = nb.element %[[B]][0, 1]
+// CHECK: %[[E01:.*]] = arith.select %[[C]], %[[A01]], %[[B01]] : f64
+// CHECK: nb.mat %{{[^,]*}}, %[[E01]], %
+func.func @matrix(%c: i1, %a: !nb.mat3<f64>, %b: !nb.mat3<f64>) -> !nb.mat3<f64> {
+  %r = scf.if %c -> !nb.mat3<f64> {
+    scf.yield %a : !nb.mat3<f64>
+  } else {
+    scf.yield %b : !nb.mat3<f64>
+  }
+  return %r : !nb.mat3<f64>
+}

@@ -59,3 +59,21 @@ func.func @not_split(%ns: index, %nm: index, %t: !nb.table<?x?xf64>, %u: !nb.tab
   }
   return %x, %I : f64, f64
 }
+
+// An op that is not pure stays in all loops, and what uses it with it.
+
+// CHECK-LABEL: func.func @not_pure
+// OFF-LABEL: func.func @not_pure
+// CHECK: nb.sum source %{{.*}} in %{{.*}}, mosaic
+func.func @not_pure(%ns: index, %nm: index, %t: !nb.table<?xf64>, %m: memref<?xf64>) -> f64 {
+  %I = nb.sum source %i in %ns, mosaic %j in %nm : f64 {
+    %x = memref.load %m[%i] : memref<?xf64>
+    %a = math.exp %x : f64
+    %b = math.sin %a : f64
+    %c = math.sqrt %b : f64
+    %y = nb.lookup %t[%j] : !nb.table<?xf64>
+    %z = arith.mulf %c, %y : f64
+    nb.yield %z : f64
+  }
+  return %I : f64
+}

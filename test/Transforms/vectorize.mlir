@@ -83,3 +83,19 @@ func.func @of_the_row(%n: index, %panels: tensor<?x?x?xf64>, %t: !nb.table<?xf64
   }
   return %image : tensor<?x?x?xf64>
 }
+
+// -----
+
+// Lanes are multiplied by the reciprocal of what divides all of them, with the flags of the division.
+
+// CHECK-LABEL: func.func @division
+// CHECK: arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc,arcp,contract> : vector<4xf64>
+func.func @division(%n: index, %x: f64) -> tensor<?x?x?xf64> {
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    %y = arith.divf %column, %x fastmath<reassoc,arcp,contract> : f64
+    nb.yield %y : f64
+  }
+  return %image : tensor<?x?x?xf64>
+}

@@ -132,3 +132,25 @@ func.func @of_the_row(%n: index, %c: tensor<?x?x?xf64>) -> tensor<?x?x?xf64> {
   }
   return %i : tensor<?x?x?xf64>
 }
+
+// -----
+
+// The entries of a table of three dimensions lie one behind another along the last one.
+
+// CHECK-LABEL: func.func @three_dimensions
+// CHECK-SAME: (%{{.*}}: index, %[[M:.*]]: index, %[[L:.*]]: index,
+// CHECK: scf.for %[[I:.*]] =
+// CHECK: scf.for %[[J:.*]] =
+// CHECK: scf.for %[[K:.*]] =
+// CHECK: %[[ROWS:.*]] = arith.muli %[[I]], %[[M]]
+// CHECK: %[[ROW:.*]] = arith.addi %[[ROWS]], %[[J]]
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[ROW]], %[[L]]
+// CHECK: %[[AT:.*]] = arith.addi %[[BEFORE]], %[[K]]
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[AT]]]
+func.func @three_dimensions(%n: index, %m: index, %l: index, %x: f64) -> f64 {
+  %t = nb.tabulate source %i in %n, phi %j in %m, mosaic %k in %l : !nb.table<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  %y = nb.lookup %t[%l, %m, %n] : !nb.table<?x?x?xf64>
+  return %y : f64
+}
