@@ -1,3 +1,4 @@
+#include "lib/Interpreter/Integers.h"
 #include "lib/Interpreter/Map.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,20 +28,6 @@ static double minimumf(double a, double b) {
 /// The other one if one is NaN.
 static double maxnumf(double a, double b) { return std::fmax(a, b); }
 static double minnumf(double a, double b) { return std::fmin(a, b); }
-
-/// Integers stand in 64 bits, with their sign but for i1, which is 0 or 1.
-static unsigned bitsOf(Value value) {
-  Type type = getElementTypeOrSelf(value.getType());
-  return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-}
-static int64_t wrapped(int64_t a, unsigned bits) {
-  return bits == 1 ? a & 1 : int64_t(uint64_t(a) << (64 - bits)) >> (64 - bits);
-}
-static int64_t asUnsigned(int64_t a, unsigned bits) {
-  return bits == 64 ? a : int64_t(uint64_t(a) & ((uint64_t(1) << bits) - 1));
-}
-/// An i1 that is set is -1 when it is signed.
-static int64_t asSigned(int64_t a, unsigned bits) { return bits == 1 ? -a : a; }
 
 // Arithmetic wraps, as the machine's does.
 static int64_t addi(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }

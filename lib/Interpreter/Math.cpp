@@ -1,6 +1,10 @@
+#include "lib/Interpreter/Integers.h"
 #include "lib/Interpreter/Map.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#include <algorithm>
+#include <bit>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -34,7 +38,6 @@ static double power(double x, double y) { return std::pow(x, y); }
 static double integerPower(double x, int64_t n) { return std::pow(x, double(n)); }
 static double errorFunction(double x) { return std::erf(x); }
 static double complementaryErrorFunction(double x) { return std::erfc(x); }
-static int64_t absoluteInteger(int64_t x) { return x < 0 ? -x : x; }
 static double floorOf(double x) { return std::floor(x); }
 static double ceilOf(double x) { return std::ceil(x); }
 static double truncOf(double x) { return std::trunc(x); }
@@ -45,6 +48,51 @@ static double fusedMultiplyAdd(double a, double b, double c) { return std::fma(a
 static bool isNaN(double x) { return std::isnan(x); }
 static bool isInf(double x) { return std::isinf(x); }
 static bool isFinite(double x) { return std::isfinite(x); }
+static bool isNormal(double x) { return std::isnormal(x); }
+/// NaN if one of the three is.
+static double clamped(double x, double least, double most) {
+  return std::isnan(least) || std::isnan(most) ? NAN
+         : x < least                           ? std::min(least, most)
+         : x > most                            ? most
+                                               : x;
+}
+
+static LogicalResult planAbsolute(math::AbsIOp op, Planner &planner) {
+  return map(planner, op, [bits = bitsOf(op.getResult())](int64_t x) {
+    x = asSigned(x, bits);
+    return wrapped(x < 0 ? int64_t(-uint64_t(x)) : x, bits);
+  });
+}
+
+static int leadingZeros(uint64_t x) { return std::countl_zero(x); }
+static int trailingZeros(uint64_t x) { return std::countr_zero(x); }
+static int ones(uint64_t x) { return std::popcount(x); }
+
+/// A count among the bits that the integer has.
+template <typename Op, int (*count)(uint64_t)>
+static LogicalResult planBits(Op op, Planner &planner) {
+  return map(planner, op, [bits = bitsOf(op.getResult())](int64_t x) {
+    int64_t found = std::min<int64_t>(count(uint64_t(asUnsigned(x, bits))), 64);
+    if (count == leadingZeros)
+      found -= 64 - bits;
+    return wrapped(std::min<int64_t>(found, bits), bits);
+  });
+}
+
+static LogicalResult planSinCos(math::SincosOp op, Planner &planner) {
+  const Dimensions dims = planner.dimsOf(op->getOperands());
+  const auto one = [&](Value result, auto formula) -> LogicalResult {
+    auto slot = planner.define(result, dims);
+    if (failed(slot))
+      return failure();
+    planner.step(
+        op, dims,
+        Mapped<decltype(formula), double, double>(formula, *slot, {planner.slot(op.getOperand())}));
+    return success();
+  };
+  return success(succeeded(one(op.getSin(), [](double x) { return std::sin(x); })) &&
+                 succeeded(one(op.getCos(), [](double x) { return std::cos(x); })));
+}
 
 void evaluation::attachMath(MLIRContext *context) {
   evaluate<math::AbsFOp, absf>(context);
@@ -75,7 +123,13 @@ void evaluation::attachMath(MLIRContext *context) {
   evaluate<math::FPowIOp, integerPower>(context);
   evaluate<math::ErfOp, errorFunction>(context);
   evaluate<math::ErfcOp, complementaryErrorFunction>(context);
-  evaluate<math::AbsIOp, absoluteInteger>(context);
+  evaluateBy<math::AbsIOp, planAbsolute>(context);
+  evaluateBy<math::CountLeadingZerosOp, planBits<math::CountLeadingZerosOp, leadingZeros>>(context);
+  evaluateBy<math::CountTrailingZerosOp, planBits<math::CountTrailingZerosOp, trailingZeros>>(
+      context);
+  evaluateBy<math::CtPopOp, planBits<math::CtPopOp, ones>>(context);
+  evaluateBy<math::SincosOp, planSinCos>(context);
+  evaluate<math::ClampFOp, clamped>(context);
   evaluate<math::FloorOp, floorOf>(context);
   evaluate<math::CeilOp, ceilOf>(context);
   evaluate<math::TruncOp, truncOf>(context);
@@ -86,4 +140,5 @@ void evaluation::attachMath(MLIRContext *context) {
   evaluate<math::IsNaNOp, isNaN>(context);
   evaluate<math::IsInfOp, isInf>(context);
   evaluate<math::IsFiniteOp, isFinite>(context);
+  evaluate<math::IsNormalOp, isNormal>(context);
 }

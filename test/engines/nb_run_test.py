@@ -2,6 +2,7 @@
 
     nb_run_test.py NB_RUN NB_SIM"""
 
+import math
 import os
 import subprocess
 import sys
@@ -55,6 +56,36 @@ func.func @single(%n: index) -> (tensor<?x?x?xf32>, f64, f64) {
   %sum = arith.extf %img#1 : f32 to f64
   %sum_y = arith.extf %y : f32 to f64
   return %img#0, %sum, %sum_y : tensor<?x?x?xf32>, f64, f64
+}
+func.func @functions(%n: index, %scale: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
+    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
+  %one = arith.constant 1 : index
+  %least = arith.constant -0.7 : f64
+  %most = arith.constant 1.1 : f64
+  %middle = arith.constant 20.0 : f64
+  %img:10 = nb.image panel %p in %one, slow %s in %one, fast %f in %n : tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
+    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    %k = arith.index_cast %f : index to i32
+    %places = arith.subf %column, %middle : f64
+    %x = arith.mulf %places, %scale : f64
+    %cbrt = math.cbrt %x : f64
+    %asinh = math.asinh %x : f64
+    %acosh = math.acosh %x : f64
+    %atanh = math.atanh %x : f64
+    %erfc = math.erfc %x : f64
+    %clamped = math.clampf %x to [%least, %most] : f64
+    %power = math.fpowi %x, %k : f64, i32
+    %sin, %cos = math.sincos %x : f64
+    %both = arith.subf %sin, %cos : f64
+    %log1p = math.log1p %x : f64
+    %expm1 = math.expm1 %x : f64
+    nb.yield %cbrt, %asinh, %acosh, %atanh, %erfc, %clamped, %power, %both, %log1p, %expm1
+        : f64, f64, f64, f64, f64, f64, f64, f64, f64, f64
+  }
+  return %img#0, %img#1, %img#2, %img#3, %img#4, %img#5, %img#6, %img#7, %img#8, %img#9 : tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
+    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>
 }
 """
 
@@ -142,6 +173,24 @@ class NbRun(unittest.TestCase):
                 said = self.run_function("single", ["arg0=600"], *flags)
                 self.assertEqual([float(line.split(": ")[1]) for line in said.splitlines()[1:]],
                                  [sum_of_columns, sum_of_columns])
+
+    def test_functions_that_llvm_does_not_have(self):
+        columns = np.arange(41)
+        names = "cbrt asinh acosh atanh erfc clampf fpowi sincos log1p expm1".split()
+        outputs = [word for name in names for word in ("--out", f"{name}.npy")]
+        for scale in (0.05, 0.37, 1e-9, 1e154):
+            x = (columns - 20.0) * scale
+            with np.errstate(all="ignore"):
+                right = [np.cbrt(x), np.arcsinh(x), np.arccosh(x), np.arctanh(x), np.array([math.erfc(e) for e in x]),
+                         np.clip(x, -0.7, 1.1), x ** columns, np.sin(x) - np.cos(x),
+                         np.log1p(x), np.expm1(x)]
+            for flags in ((), ("--no-fuse",)):
+                self.run_function("functions", ["arg0=41", f"arg1={scale!r}"], *flags, *outputs)
+                for name, expected in zip(names, right):
+                    if scale > 1 and name in ("sincos", "expm1"):
+                        continue  # such arguments lose all their digits
+                    with self.subTest(name, scale=scale, flags=flags):
+                        np.testing.assert_allclose(self.load(f"{name}.npy").ravel(), expected, rtol=2e-12, atol=1e-300)
 
     def test_environment_selects_the_interpreter(self):
         self.save("t.npy", np.ones((2, 3)))

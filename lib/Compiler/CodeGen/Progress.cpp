@@ -148,8 +148,8 @@ static std::string remedyFor(Operation *op) {
       .Case("memref", "expand-strided-metadata and then convert-to-llvm bring it to the LLVM "
                       "dialect")
       .Case("index", "convert-index-to-llvm brings it to the LLVM dialect")
-      .Case("math", "convert-to-llvm brings it to the LLVM dialect, where LLVM has no such "
-                    "function math-expand-ops does")
+      .Case("math", "convert-nb-to-arith writes out what LLVM has no function for, or else "
+                    "math-expand-ops, and convert-to-llvm brings the rest to the LLVM dialect")
       .Default("convert-to-llvm or a conversion of its own brings it to the LLVM dialect");
 }
 

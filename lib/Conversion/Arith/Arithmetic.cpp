@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <cmath>
 #include <numbers>
 
 using namespace mlir;
@@ -230,7 +231,7 @@ Value Arithmetic::exp(Value x) {
   return select(less(x, constant(type, lowest)), constant(type, 0), value);
 }
 
-Value Arithmetic::erf(Value x) {
+Value Arithmetic::erfcOfSize(Value x) {
   // Shepherd and Laframboise, Math. Comp. 36 (1981) 249: erfc(x) (1 + 2 x) exp(x^2) is smooth in t.
   Type type = x.getType();
   Value size = math::AbsFOp::create(b, loc, x), one = constant(type, 1);
@@ -242,8 +243,77 @@ Value Arithmetic::erf(Value x) {
   Value t = mul(mul(sub(size, constant(type, 3.75)), scale), inverse);
   Value series = getElementTypeOrSelf(type).isF64() ? polynomial(polynomials::scaledErfc, t)
                                                     : polynomial(polynomials::singleScaledErfc, t);
-  Value rest = mul(mul(series, exp(neg(mul(size, size)))), mul(above, inverse));
-  return math::CopySignOp::create(b, loc, sub(one, rest), x);
+  return mul(mul(series, exp(neg(mul(size, size)))), mul(above, inverse));
+}
+
+Value Arithmetic::erf(Value x) {
+  Value size = sub(constant(x.getType(), 1), erfcOfSize(x));
+  return math::CopySignOp::create(b, loc, size, x);
+}
+
+Value Arithmetic::erfc(Value x) {
+  Value ofSize = erfcOfSize(x), zero = constant(x.getType(), 0);
+  return select(less(x, zero), sub(constant(x.getType(), 2), ofSize), ofSize);
+}
+
+Value Arithmetic::log1p(Value x) {
+  // The rounding of 1 + x is in both factors (Kahan).
+  Value one = constant(x.getType(), 1), above = add(x, one);
+  Value stays = equal(above, one), isEnd = equal(x, constant(x.getType(), HUGE_VAL));
+  Value ratio = arith::DivFOp::create(b, loc, x, sub(above, one));
+  Value inner = mul(math::LogOp::create(b, loc, above), ratio);
+  return select(stays, x, select(isEnd, x, inner));
+}
+
+Value Arithmetic::expm1(Value x) {
+  Value one = constant(x.getType(), 1), power = exp(x), rest = sub(power, one);
+  Value stays = equal(power, one), isEnd = equal(rest, constant(x.getType(), -1));
+  isEnd = arith::OrIOp::create(b, loc, isEnd, equal(power, constant(x.getType(), HUGE_VAL)));
+  Value ratio = arith::DivFOp::create(b, loc, x, math::LogOp::create(b, loc, power));
+  return select(stays, x, select(isEnd, rest, mul(rest, ratio)));
+}
+
+Value Arithmetic::cbrt(Value x) {
+  Value size = math::AbsFOp::create(b, loc, x), zero = constant(x.getType(), 0);
+  Value logarithm = math::LogOp::create(b, loc, size);
+  Value root = math::ExpOp::create(b, loc, mul(logarithm, 1.0 / 3));
+  // A step of Newton's, where there is one to take.
+  Value square = mul(root, root);
+  Value step = mul(sub(root, arith::DivFOp::create(b, loc, size, square)), 1.0 / 3);
+  Value isInner = both(less(zero, size), less(size, constant(x.getType(), HUGE_VAL)));
+  root = select(isInner, sub(root, step), select(isInner, root, size));
+  return math::CopySignOp::create(b, loc, root, x);
+}
+
+Value Arithmetic::asinh(Value x) {
+  Type type = x.getType();
+  Value size = math::AbsFOp::create(b, loc, x), one = constant(type, 1);
+  // Beyond where 1 counts, and a square might overflow, it is log(2 |x|).
+  Value large = constant(type, getElementTypeOrSelf(type).isF64() ? 1e9 : 1e5);
+  Value inner = min(size, large), square = mul(inner, inner);
+  Value rise =
+      add(inner, arith::DivFOp::create(b, loc, square,
+                                       add(one, math::SqrtOp::create(b, loc, add(square, one)))));
+  Value below = log1p(rise);
+  Value above = add(math::LogOp::create(b, loc, size), std::numbers::ln2);
+  return math::CopySignOp::create(b, loc, select(less(large, size), above, below), x);
+}
+
+Value Arithmetic::acosh(Value x) {
+  Type type = x.getType();
+  Value large = constant(type, getElementTypeOrSelf(type).isF64() ? 1e9 : 1e5);
+  Value rest = sub(min(large, x), constant(type, 1)); // NaN stays NaN
+  Value root = mul(math::SqrtOp::create(b, loc, rest), math::SqrtOp::create(b, loc, add(rest, 2)));
+  Value below = log1p(add(rest, root));
+  Value above = add(math::LogOp::create(b, loc, x), std::numbers::ln2);
+  return select(less(large, x), above, below);
+}
+
+Value Arithmetic::atanh(Value x) {
+  Value size = math::AbsFOp::create(b, loc, x), one = constant(x.getType(), 1);
+  Value ratio = arith::DivFOp::create(b, loc, add(size, size), sub(one, size));
+  Value half = mul(log1p(ratio), 0.5);
+  return math::CopySignOp::create(b, loc, half, x);
 }
 
 Value Arithmetic::bits(Value x) {

@@ -58,6 +58,14 @@ public:
   /// 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, with an absolute error of some
   /// 1e-16 in f64.
   Value erf(Value x);
+  Value erfc(Value x); ///< to some 1e-13 of itself
+  // Functions that LLVM has no intrinsics for, by its logarithm.
+  Value log1p(Value x); ///< log(1 + x)
+  Value expm1(Value x); ///< exp(x) - 1
+  Value cbrt(Value x);
+  Value asinh(Value x);
+  Value acosh(Value x);
+  Value atanh(Value x);
 
   /// The bits of a float as an integer, the low bit of which becomes the sign of x.
   Value bits(Value x);
@@ -89,6 +97,7 @@ public:
   Components multiply(ValueRange x, ValueRange y);
 
 private:
+  Value erfcOfSize(Value x); ///< erfc(|x|)
   bool hasEstimate(Type type);
   /// The processor's estimate that `intrinsic` names, of each lane of x.
   Value estimate(Value x, StringRef intrinsic);

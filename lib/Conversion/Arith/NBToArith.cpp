@@ -61,9 +61,21 @@ Value reciprocalSqrt(Value x, Arithmetic &a) {
                   a.reciprocalSqrt(choice.getFalseValue()));
 }
 
-/// Sine, cosine, exponential, error function or reciprocal root in own steps, since a kernel calls
-/// no math library; null for another op.
-Value lowerFunction(Operation *op, Arithmetic &a) {
+/// The nearest number between two bounds, NaN where one of the three is.
+Value clamp(math::ClampFOp op, OpBuilder &b) {
+  Value above = arith::MaximumFOp::create(b, op.getLoc(), op.getValue(), op.getMin());
+  return arith::MinimumFOp::create(b, op.getLoc(), above, op.getMax());
+}
+
+/// LLVM's powers take one exponent for all lanes.
+Value power(math::FPowIOp op, OpBuilder &b) {
+  Value exponent = arith::SIToFPOp::create(b, op.getLoc(), op.getType(), op.getRhs());
+  return math::PowFOp::create(b, op.getLoc(), op.getLhs(), exponent);
+}
+
+/// A function in own steps: those that images are made of, so that a kernel calls no math library,
+/// and those that LLVM does not have. Null for another op.
+Value lowerFunction(Operation *op, Arithmetic &a, OpBuilder &b) {
   if (op->getNumResults() != 1 || !isScalarOrLanes(op->getResult(0).getType()))
     return {};
   return TypeSwitch<Operation *, Value>(op)
@@ -71,6 +83,15 @@ Value lowerFunction(Operation *op, Arithmetic &a) {
       .Case<math::CosOp>([&](auto f) { return a.sinCos(f.getOperand()).second; })
       .Case<math::ExpOp>([&](auto f) { return a.exp(f.getOperand()); })
       .Case<math::ErfOp>([&](auto f) { return a.erf(f.getOperand()); })
+      .Case<math::ErfcOp>([&](auto f) { return a.erfc(f.getOperand()); })
+      .Case<math::Log1pOp>([&](auto f) { return a.log1p(f.getOperand()); })
+      .Case<math::ExpM1Op>([&](auto f) { return a.expm1(f.getOperand()); })
+      .Case<math::CbrtOp>([&](auto f) { return a.cbrt(f.getOperand()); })
+      .Case<math::AsinhOp>([&](auto f) { return a.asinh(f.getOperand()); })
+      .Case<math::AcoshOp>([&](auto f) { return a.acosh(f.getOperand()); })
+      .Case<math::AtanhOp>([&](auto f) { return a.atanh(f.getOperand()); })
+      .Case<math::ClampFOp>([&](auto f) { return clamp(f, b); })
+      .Case<math::FPowIOp>([&](auto f) { return power(f, b); })
       .Case<math::RsqrtOp>([&](auto f) { return reciprocalSqrt(f.getOperand(), a); })
       .Default([](Operation *) { return Value(); });
 }
@@ -158,7 +179,7 @@ LogicalResult Lowering::lower(Operation *op) {
   CreatedOps created;
   OpBuilder b(op, &created);
   Arithmetic a(b, op->getLoc(), estimates);
-  Value value = lowerFunction(op, a);
+  Value value = lowerFunction(op, a, b);
   if (!value)
     value = expandFormula(op, b);
   if (value) {
