@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -48,8 +49,17 @@ struct BytecodeVersion : BytecodeDialectInterface {
 };
 } // namespace
 
+namespace {
+/// An op means the same in every function.
+struct Inlining : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
+};
+} // namespace
+
 void NBDialect::initialize() {
-  addInterfaces<BytecodeVersion>();
+  addInterfaces<BytecodeVersion, Inlining>();
   registerTypes();
   addAttributes<
 #define GET_ATTRDEF_LIST

@@ -198,7 +198,8 @@ static void planSpread(Value image, ImagePlan &plan, Planner &planner) {
 
 static LogicalResult planImage(ImageOp op, Planner &planner) {
   if (planner.insideImage || op->getParentOp() != op->getParentOfType<func::FuncOp>())
-    return op->emitOpError("inside another loop cannot be run");
+    return op->emitOpError("inside a loop or a branch cannot be run; write the choice into the "
+                           "image (arith.select)");
   auto plan = std::make_shared<ImagePlan>();
   plan->op = op;
   for (Value count : op.getCounts())

@@ -74,7 +74,9 @@ std::pair<Slot, bool> Planner::shared(Operation *op, ArrayRef<unsigned> what) {
 FailureOr<Slot> Planner::define(Value value, Dimensions dims) {
   auto slot = slotFor(value.getType(), varies(dims));
   if (failed(slot))
-    return emitError(value.getLoc()) << "the interpreter has no values of type " << value.getType();
+    return emitError(value.getLoc())
+           << "the interpreter has no values of type " << value.getType()
+           << "; take f64, f32, integers, vectors, matrices, tables or images";
   bool single = slot->single;
   *slot = scratch(slot->kind, slot->components, slot->varying);
   slot->single = single;

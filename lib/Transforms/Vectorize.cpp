@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -45,6 +46,8 @@ private:
   LogicalResult rewriteBlock(Block &from);
   LogicalResult rewriteOp(Operation *op);
   LogicalResult rewriteLoop(LoopOp loop);
+  LogicalResult rewriteFor(scf::ForOp loop);
+  LogicalResult refuse(Operation *op, const char *why);
   LogicalResult rewriteAccess(Operation *op);
   LogicalResult rewriteInLanes(Operation *op, ValueRange operands);
   LogicalResult rewriteYield(YieldOp yield);
@@ -107,10 +110,60 @@ LogicalResult LaneRewriter::rewriteYield(YieldOp yield) {
   return success();
 }
 
+LogicalResult LaneRewriter::refuse(Operation *op, const char *why) {
+  InFlightDiagnostic diagnostic = op->emitError() << "'" << op->getName() << "' " << why;
+  diagnostic.attachNote(image.getLoc()) << "in the image vectorized here";
+  return failure();
+}
+
+/// A loop that takes the same path for all lanes: what it carries is in lanes, but for indices.
+LogicalResult LaneRewriter::rewriteFor(scf::ForOp from) {
+  SmallVector<Value> start;
+  for (Value value : from.getInitArgs()) {
+    Value mapped = mapping.lookupOrDefault(value);
+    start.push_back(mapped.getType().isIndex() ? mapped : lanes(mapped));
+  }
+  SmallVector<Value> bounds;
+  for (Value bound : {from.getLowerBound(), from.getUpperBound(), from.getStep()})
+    bounds.push_back(mapping.lookupOrDefault(bound));
+  if (llvm::any_of(bounds, [](Value bound) { return isOverLanes(bound.getType()); }))
+    return refuse(from, "runs as often as a pixel says, and pixels in lanes run together; run it "
+                        "as often as any of them needs, and choose with arith.select");
+  auto loop = scf::ForOp::create(b, from.getLoc(), bounds[0], bounds[1], bounds[2], start);
+  loop->setDiscardableAttrs(from->getDiscardableAttrDictionary());
+  for (auto [old, now] :
+       llvm::zip(from.getBody()->getArguments(), loop.getBody()->getArguments())) {
+    now.setLoc(old.getLoc());
+    mapping.map(old, now);
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  for (Operation &op : from.getBody()->without_terminator())
+    if (failed(rewriteOp(&op)))
+      return failure();
+  SmallVector<Value> carried;
+  for (auto [value, type] : llvm::zip(from.getYieldedValues(), loop.getResultTypes())) {
+    Value mapped = mapping.lookupOrDefault(value);
+    carried.push_back(type.isIndex() ? mapped : lanes(mapped));
+    if (carried.back().getType() != type)
+      return refuse(from, "carries an index that depends on the pixel; carry it as a number "
+                          "(arith.index_cast, arith.sitofp)");
+  }
+  if (!carried.empty())
+    scf::YieldOp::create(b, from.getLoc(), carried);
+  mapping.map(from->getResults(), loop->getResults());
+  return success();
+}
+
 LogicalResult LaneRewriter::rewriteLoop(LoopOp from) {
   if (isa<TabulateOp>(from))
     return from->emitError("a table cannot be made inside an image; run --nb-hoist-invariants "
                            "first");
+  if (llvm::any_of(from->getOperands(), [&](Value operand) {
+        return isOverLanes(mapping.lookupOrDefault(operand).getType());
+      }))
+    return refuse(from, "counts as far as a pixel says, and pixels in lanes count together; count "
+                        "as far as any of them does, and yield 0 (arith.select) beyond");
   // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant.
   // Tables and grids are shared by all lanes.
   OperationState state(from->getLoc(), from->getName());
@@ -160,6 +213,9 @@ LogicalResult LaneRewriter::rewriteAccess(Operation *op) {
 }
 
 LogicalResult LaneRewriter::rewriteInLanes(Operation *op, ValueRange operands) {
+  for (Type type : op->getResultTypes())
+    if (auto number = dyn_cast<FloatType>(type); number && !number.isF64() && !number.isF32())
+      return refuse(op, "makes a number of a type that kernels do not compute in; take f64 or f32");
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(operands);
   for (Type type : op->getResultTypes())
@@ -175,11 +231,10 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
     return rewriteYield(yield);
   if (auto loop = dyn_cast<LoopOp>(op))
     return rewriteLoop(loop);
-  auto refuse = [&](const char *why) {
-    InFlightDiagnostic diagnostic = op->emitError() << "'" << op->getName() << "' " << why;
-    diagnostic.attachNote(image.getLoc()) << "in the image vectorized here";
-    return failure();
-  };
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return rewriteFor(loop);
+  if (isa<CallOpInterface>(op))
+    return refuse(op, "calls a function, which takes no lanes; --inline writes its body here");
   // A read at one place of a row, of the panel of listed pixels, is the same for all lanes:
   // tables are looked up by it.
   if (isa<ScatterOp, ScatterFactorOp>(op) ||
@@ -189,22 +244,23 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   bool addsTables = isa<AddOp>(op) && isa<TableType, HklGridType>(op->getResult(0).getType());
   if (addsTables || !dependsOnLanes(op)) {
     if (op->getNumRegions() != 0)
-      return refuse("has a body that cannot be computed in lanes; run --nb-remove-branches first");
+      return refuse(op,
+                    "has a body that cannot be computed in lanes; run --nb-remove-branches first");
     b.clone(*op, mapping);
     ++scalarOps;
     return success();
   }
   if (op->getNumRegions() != 0)
-    return refuse("branches on a pixel; run --nb-remove-branches first");
+    return refuse(op, "branches on a pixel; run --nb-remove-branches first");
   if (isa<LookupOp>(op))
-    return refuse("looks a table up by pixel; tables are indexed by the dimensions of sums");
+    return refuse(op, "looks a table up by pixel; tables are indexed by the dimensions of sums");
   bool elementwise =
       OpTrait::hasElementwiseMappableTraits(op) || isa_and_nonnull<NBDialect>(op->getDialect());
   if (!elementwise || !isMemoryEffectFree(op))
-    return refuse(isa_and_nonnull<NBDialect>(op->getDialect())
-                      ? "cannot be computed in lanes"
-                      : "cannot be computed in lanes; what lowers arithmetic or loops "
-                        "(convert-to-llvm) belongs behind --nb-outline-kernel");
+    return refuse(op, isa_and_nonnull<NBDialect>(op->getDialect())
+                          ? "cannot be computed in lanes"
+                          : "cannot be computed in lanes; what lowers arithmetic or loops "
+                            "(convert-to-llvm) belongs behind --nb-outline-kernel");
 
   if (auto division = dyn_cast<arith::DivFOp>(op); division && multiplyByReciprocal(division))
     return success();

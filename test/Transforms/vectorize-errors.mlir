@@ -54,3 +54,82 @@ func.func @table_inside(%n: index, %size: f64) -> tensor<?x?x?xf64> {
   }
   return %img : tensor<?x?x?xf64>
 }
+
+// -----
+
+func.func @count(%n: index, %w: f64) -> tensor<?x?x?xf64> {
+  // expected-note @below {{in the image vectorized here}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    // expected-error @below {{'nb.sum' counts as far as a pixel says, and pixels in lanes count together; count as far as any of them does, and yield 0 (arith.select) beyond}}
+    %x = nb.sum source %k in %f : f64 {
+      nb.yield %w : f64
+    }
+    nb.yield %x : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @trips(%n: index, %one: index) -> tensor<?x?x?xf64> {
+  // expected-note @below {{in the image vectorized here}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    // expected-error @below {{'scf.for' runs as often as a pixel says, and pixels in lanes run together; run it as often as any of them needs, and choose with arith.select}}
+    %x = scf.for %k = %one to %f step %one iter_args(%a = %column) -> f64 {
+      scf.yield %a : f64
+    }
+    nb.yield %x : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @carried_index(%n: index, %one: index, %w: f64) -> tensor<?x?x?xf64> {
+  // expected-note @below {{in the image vectorized here}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    // expected-error @below {{'scf.for' carries an index that depends on the pixel; carry it as a number (arith.index_cast, arith.sitofp)}}
+    %x, %at = scf.for %k = %one to %n step %one iter_args(%a = %w, %j = %one) -> (f64, index) {
+      scf.yield %a, %f : f64, index
+    }
+    nb.yield %x : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @half(%n: index) -> tensor<?x?x?xf64> {
+  // expected-note @below {{in the image vectorized here}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    // expected-error @below {{'arith.truncf' makes a number of a type that kernels do not compute in; take f64 or f32}}
+    %half = arith.truncf %column : f64 to f16
+    %x = arith.extf %half : f16 to f64
+    nb.yield %x : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// -----
+
+func.func @call(%n: index) -> tensor<?x?x?xf64> {
+  // expected-note @below {{in the image vectorized here}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    // expected-error @below {{'func.call' calls a function, which takes no lanes; --inline writes its body here}}
+    %x = func.call @square(%column) : (f64) -> f64
+    nb.yield %x : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+func.func private @square(%x: f64) -> f64

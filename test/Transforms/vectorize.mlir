@@ -99,3 +99,29 @@ func.func @division(%n: index, %x: f64) -> tensor<?x?x?xf64> {
   }
   return %image : tensor<?x?x?xf64>
 }
+
+// -----
+
+// A loop that all lanes take the same way carries lanes, and a place as it is.
+
+// CHECK-LABEL: func.func @loop
+// CHECK: %[[FROM:.*]] = arith.sitofp %{{.*}} : vector<4xi64> to vector<4xf64>
+// CHECK: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %[[FROM]], %[[AT:.*]] = %{{.*}}) -> (vector<4xf64>, index) {
+// CHECK: nb.lookup %{{.*}}[%[[AT]]] : !nb.table<?xf64>
+// CHECK: %[[NEXT:.*]] = arith.mulf %[[A]], %{{.*}} : vector<4xf64>
+// CHECK: scf.yield %[[NEXT]], %{{.*}} : vector<4xf64>, index
+// CHECK: nb.yield %[[R]]#0
+func.func @loop(%n: index, %one: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    %r:2 = scf.for %k = %one to %n step %one iter_args(%a = %column, %at = %one) -> (f64, index) {
+      %x = nb.lookup %t[%at] : !nb.table<?xf64>
+      %next = arith.mulf %a, %x : f64
+      %behind = arith.addi %at, %one : index
+      scf.yield %next, %behind : f64, index
+    }
+    nb.yield %r#0 : f64
+  }
+  return %image : tensor<?x?x?xf64>
+}

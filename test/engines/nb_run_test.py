@@ -57,6 +57,53 @@ func.func @single(%n: index) -> (tensor<?x?x?xf32>, f64, f64) {
   %sum_y = arith.extf %y : f32 to f64
   return %img#0, %sum, %sum_y : tensor<?x?x?xf32>, f64, f64
 }
+func.func private @powers(%x: f64, %n: index) -> f64 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %start = arith.constant 1.0 : f64
+  %sum = scf.for %k = %zero to %n step %one iter_args(%a = %start) -> f64 {
+    %product = arith.mulf %a, %x : f64
+    %next = arith.addf %product, %start : f64
+    scf.yield %next : f64
+  }
+  return %sum : f64
+}
+func.func @called(%n: index, %count: index) -> tensor<?x?x?xf64> {
+  %one = arith.constant 1 : index
+  %img = nb.image panel %p in %one, slow %s in %one, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    %sum = func.call @powers(%column, %count) : (f64, index) -> f64
+    nb.yield %sum : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+func.func @narrow(%n: index, %x: i32) -> (index, i32) {
+  return %n, %x : index, i32
+}
+func.func @takes_narrow(%n: index, %x: f32) -> tensor<?x?x?xf64> {
+  %y = arith.extf %x : f32 to f64
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %y : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+func.func @chosen(%n: index, %x: f64) -> tensor<?x?x?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %isNegative = arith.cmpf olt, %x, %zero : f64
+  %img = scf.if %isNegative -> tensor<?x?x?xf64> {
+    %one = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+      nb.yield %zero : f64
+    }
+    scf.yield %one : tensor<?x?x?xf64>
+  } else {
+    %other = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+      nb.yield %x : f64
+    }
+    scf.yield %other : tensor<?x?x?xf64>
+  }
+  return %img : tensor<?x?x?xf64>
+}
 func.func @functions(%n: index, %scale: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
     tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
   %one = arith.constant 1 : index
@@ -191,6 +238,26 @@ class NbRun(unittest.TestCase):
                         continue  # such arguments lose all their digits
                     with self.subTest(name, scale=scale, flags=flags):
                         np.testing.assert_allclose(self.load(f"{name}.npy").ravel(), expected, rtol=2e-12, atol=1e-300)
+
+    def test_loops_and_calls_in_an_image(self):
+        x = np.arange(9.0)
+        for count in (0, 1, 4):
+            for flags in ((), ("--no-fuse",)):
+                self.run_function("called", ["arg0=9", f"arg1={count}"], *flags, "--out", "image.npy")
+                np.testing.assert_allclose(self.load("image.npy").ravel(), sum(x ** k for k in range(count + 1)), rtol=1e-14)
+
+    def test_what_no_kernel_takes_or_returns(self):
+        """The message says what kernels do take."""
+        for function, value, said in (
+                ("narrow", "7", "returns a value of type i32, and kernels return f64"),
+                ("takes_narrow", "7", "argument 'arg1' of 'takes_narrow' is of type f32, and kernels take f64, index"),
+                ("chosen", "7", "choose inside the image (arith.select) and not between images")):
+            with self.subTest(function):
+                self.assertIn(said, self.refused(function, ["arg0=2", f"arg1={value}"]))
+                if function == "chosen":
+                    self.assertIn("write the choice into the image", self.refused(function, ["arg0=2", "arg1=7"], "--no-fuse"))
+                else:
+                    self.run_function(function, ["arg0=2", f"arg1={value}"], "--no-fuse")
 
     def test_environment_selects_the_interpreter(self):
         self.save("t.npy", np.ones((2, 3)))

@@ -13,8 +13,11 @@
 #include "lib/Frontend/Frontend.h"
 #include "lib/Transforms/FixCounts.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -74,6 +77,20 @@ static llvm::Error refuseSpread(ModuleOp program, const CompileOptions &options)
       "interpret it (--no-fuse), or compile what nb-split-response leaves of it");
 }
 
+/// A kernel is one function: the bodies of those that it calls stand in their place.
+static llvm::Error inlineCalls(ModuleOp program) {
+  const bool calls =
+      program->walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (!calls)
+    return llvm::Error::success();
+  PassManager passes(program.getContext());
+  passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  passes.addPass(createSymbolDCEPass());
+  return succeeded(passes.run(program))
+             ? llvm::Error::success()
+             : createStringError("the functions that the program calls cannot be inlined");
+}
+
 Expected<std::unique_ptr<Compilation>>
 Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContext shared) {
   if (llvm::Error error = refuseSpread(program, options))
@@ -83,6 +100,8 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   if (llvm::Error error = result->prepare())
     return error;
   result->program = program.clone();
+  if (llvm::Error error = inlineCalls(*result->program))
+    return error;
   if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
   return result;

@@ -29,7 +29,7 @@ static std::optional<nb_parameter_kind> kindOf(Type type) {
     return NB_PARAMETER_MAT3;
   if (auto grid = dyn_cast<HklGridType>(type); grid && isF64(grid.getElementType()))
     return NB_PARAMETER_HKL_GRID;
-  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.getRank() == 3) {
     if (tensor.getElementType().isInteger(8))
       return NB_PARAMETER_MASK;
     return isF64(tensor.getElementType()) ? std::optional(NB_PARAMETER_IMAGE) : std::nullopt;
@@ -123,6 +123,12 @@ static std::string resultName(const Signature &signature, unsigned result) {
   return image && result == 0 ? "image" : "result" + std::to_string(result);
 }
 
+static std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 static Expected<KernelDescription> describe(const Signature &signature) {
   const std::string quoted = "'" + signature.name + "'";
   KernelDescription description;
@@ -134,8 +140,11 @@ static Expected<KernelDescription> describe(const Signature &signature) {
     const std::string name = resultName(signature, i);
     auto kind = outputKindOf(type);
     if (!kind)
-      return createStringError("result '" + name + "' of " + quoted +
-                               " has a type that no kernel returns; run it with --no-fuse");
+      return createStringError("result '" + name + "' of " + quoted + " is of type " +
+                               textOf(type) +
+                               ", and kernels return images, f64, !nb.vec3<f64>, !nb.mat3<f64>, "
+                               "tables of these and grids of f64; convert it to one of them, or "
+                               "interpret the program (--no-fuse)");
     if (auto image = dyn_cast<RankedTensorType>(type)) {
       if (element && element != image.getElementType())
         return createStringError("the images of " + quoted +
@@ -149,8 +158,13 @@ static Expected<KernelDescription> describe(const Signature &signature) {
     const std::string &name = signature.arguments[i];
     auto kind = kindOf(type);
     if (!kind)
-      return createStringError("argument '" + name + "' of " + quoted +
-                               " has a type that no kernel takes; run it with --no-fuse");
+      return createStringError("argument '" + name + "' of " + quoted + " is of type " +
+                               textOf(type) +
+                               ", and kernels take f64, index, !nb.vec3<f64>, !nb.mat3<f64>, "
+                               "tables of f64 or !nb.vec3<f64>, grids of f64, images "
+                               "(tensor<?x?x?xf64>) and masks (tensor<?x?x?xi8>); take one of "
+                               "them and convert it inside, or interpret the program "
+                               "(--no-fuse)");
     const nanobragg::Parameter *known = nanobragg::findParameter(name);
     description.parameters.push_back({name, *kind, known ? known->unit : "1"});
   }

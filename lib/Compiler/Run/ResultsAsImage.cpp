@@ -53,8 +53,16 @@ llvm::Error nb::packResults(func::FuncOp function) {
     if (numbers.empty()) {
       std::string type;
       llvm::raw_string_ostream(type) << result.getType();
-      return llvm::createStringError("'" + function.getName().str() + "' returns a " + type +
-                                     ", which no kernel does; run it with --no-fuse");
+      if (isa<RankedTensorType>(result.getType()))
+        return llvm::createStringError(
+            "'" + function.getName().str() +
+            "' has no nb.image outside of branches, which is what is run: choose inside the image "
+            "(arith.select) and not between images");
+      return llvm::createStringError("'" + function.getName().str() + "' returns a value of type " +
+                                     type +
+                                     ", and kernels return f64, !nb.vec3<f64> and !nb.mat3<f64>; "
+                                     "convert it to one of them, or "
+                                     "interpret the program (--no-fuse)");
     }
     pixels.append(numbers);
   }

@@ -23,7 +23,10 @@ LogicalResult KernelPlan::findNest() {
     if (!loop->hasAttr(names::loop))
       continue;
     if (nest)
-      return source.emitError("has two image loop nests; merge them with --nb-fuse first");
+      return source.emitError(
+          "has two image loop nests, and a kernel has one: --nb-fuse merges images of the same "
+          "size of which none needs another one's pixels; put other ones into functions of their "
+          "own, and write conditions into the images");
     nest = loop;
   }
   if (!nest)

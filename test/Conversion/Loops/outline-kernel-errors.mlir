@@ -1,6 +1,6 @@
 // RUN: nb-opt %s --convert-nb-to-loops --nb-outline-kernel --split-input-file --verify-diagnostics
 
-// expected-error @below {{has two image loop nests; merge them with --nb-fuse first}}
+// expected-error @below {{has two image loop nests, and a kernel has one: --nb-fuse merges images of the same size}}
 func.func @two(%n: index, %x: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
   %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     nb.yield %x : f64
