@@ -67,6 +67,22 @@ class BadPasses(unittest.TestCase):
         self.assertIn('the gradient is wrong: worst at distance', text)
         self.assertIn('first guilty pass: bad-gradient, number 2 of its pipeline', text)
 
+    def test_text_that_mlir_itself_cannot_read(self):
+        """Some ops of other dialects crash it: nb-opt names the file then."""
+        (self.folder / 'foreach.mlir').write_text('''module attributes {transform.with_named_sequence} {
+  transform.named_sequence @m(%a: !transform.any_op) {
+    "transform.foreach"(%a) ({}) : (!transform.any_op) -> ()
+    transform.yield
+  }
+}
+''')
+        for name, text in (('foreach.mlir', 'foreach.mlir cannot be read: MLIR'), ('bad.mlir', 'expected')):
+            (self.folder / 'bad.mlir').write_text('func.func @f( {')
+            done = subprocess.run([BIN / 'nb-opt', name], cwd=self.folder, capture_output=True, text=True, errors='replace', timeout=120)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(text, done.stderr)
+            self.assertEqual('cannot be read' in done.stderr, name == 'foreach.mlir')
+
     def test_nb_opt(self):
         program = self.folder / 'a.mlir'
         program.write_text(subprocess.run([BIN / 'nb-sim', *FLAGS, '--emit=nb'], capture_output=True, text=True, check=True).stdout)

@@ -130,6 +130,7 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
   const auto text = std::make_shared<const std::string>(file->getBuffer());
   const MlirOptMainConfig given = config;
   config.setPassPipelineSetupFn([given, text](PassManager &passes) {
+    nb::nameReading("");
     if (failed(given.setupPassPipeline(passes)))
       return failure();
     if (!given.shouldVerifyDiagnostics()) {
@@ -142,7 +143,10 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
       passes.addInstrumentation(std::make_unique<NameBeforePasses>(text));
     return success();
   });
-  if (failed(MlirOptMain(out->os(), std::move(file), registry, config)))
+  nb::nameReading(input == "-" ? "standard input" : input);
+  const LogicalResult done = MlirOptMain(out->os(), std::move(file), registry, config);
+  nb::nameReading("");
+  if (failed(done))
     return failure();
   out->keep();
   return success();
