@@ -201,6 +201,28 @@ unsigned dropResults(FunctionOpInterface func) {
   return outside + dropResultsOfAll(func);
 }
 
+/// A sum between images of which one result needs one image, and another image needs another
+/// result, keeps the images apart. Sums of one result each are merged again where nothing stands
+/// against it.
+void takeResultsApart(Block &block, FunctionOpInterface func) {
+  auto images = block.getOps<ImageOp>();
+  if (llvm::range_size(images) < 2)
+    return;
+  for (auto sum : llvm::make_early_inc_range(block.getOps<SumOp>())) {
+    if (sum->getNumResults() < 2 || !isPure(sum) || !(*images.begin())->isBeforeInBlock(sum))
+      continue;
+    OpBuilder builder(sum);
+    for (OpResult result : sum->getResults()) {
+      auto copy = cast<LoopOp>(builder.clone(*sum));
+      result.replaceAllUsesWith(copy->getResult(result.getResultNumber()));
+      dropResults(copy);
+    }
+    sum.erase();
+  }
+  IRRewriter rewriter(func.getContext());
+  (void)runRegionDCE(rewriter, func->getRegions());
+}
+
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
@@ -210,6 +232,8 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
     getOperation()->walk([&](FunctionOpInterface func) {
       unsigned dropped = 0;
       bool merged = false;
+      for (Block &block : func.getFunctionBody())
+        takeResultsApart(block, func);
       // Loops whose counts were computed twice are siblings only when that is done once.
       while (mergeAll(func)) {
         merged = true;

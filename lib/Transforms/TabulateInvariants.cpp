@@ -162,7 +162,9 @@ bool Tabulator::isWorthATable(Operation *op) {
     return false;
 
   for (Value result : op->getResults()) {
-    if (!needed.contains(result) || isTableElement(result.getType()))
+    // Memory holds numbers in f64.
+    Type type = result.getType();
+    if (!needed.contains(result) || (isTableElement(type) && elementTypeOf(type).isF64()))
       continue;
     nb::remarkMissed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
         << remark::add("'{0}' is computed for every pixel: a table cannot hold its result",

@@ -58,3 +58,26 @@ func.func @images_first(%n: index, %m: index, %x: f64, %y: f64)
   }
   return %image, %b : tensor<?x?x?xf64>, f64
 }
+
+// A sum with one result that needs an image and another one that an image needs is taken apart.
+
+// CHECK-LABEL: func.func @taken_apart
+// CHECK: %[[FACTOR:.*]] = nb.sum source
+// CHECK: %[[IMAGE:.*]]:2 = nb.image
+// CHECK: nb.yield %{{.*}}, %[[FACTOR]] : f64, f64
+// CHECK-NOT: nb.image
+// CHECK: %[[LAST:.*]] = nb.sum source
+// CHECK-NEXT: nb.yield %[[IMAGE]]#0
+// CHECK: return %[[LAST]], %[[IMAGE]]#1
+func.func @taken_apart(%n: index, %m: index, %x: f64, %y: f64) -> (f64, tensor<?x?x?xf64>) {
+  %total = nb.image panel %p in %n, slow %s in %n, fast %f in %n : f64 {
+    nb.yield %y : f64
+  }
+  %sums:2 = nb.sum source %i in %m : f64, f64 {
+    nb.yield %total, %x : f64, f64
+  }
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %sums#1 : f64
+  }
+  return %sums#0, %image : f64, tensor<?x?x?xf64>
+}

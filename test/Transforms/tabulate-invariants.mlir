@@ -97,3 +97,27 @@ func.func @varying_length(%n: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> 
   }
   return %img : tensor<?x?x?xf64>
 }
+
+// Nor is there a table of conditions: what is compared has one.
+
+// CHECK-LABEL: func.func @conditions
+// CHECK: nb.tabulate source {{.*}} : !nb.table<?xf64> {
+// CHECK-NOT: xi1>
+// CHECK: nb.image
+// CHECK: arith.cmpf
+func.func @conditions(%n: index, %t: !nb.table<?xf64>, %w: f64) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %column = arith.sitofp %i : i64 to f64
+    %I = nb.sum source %k in %n : f64 {
+      %x = nb.lookup %t[%k] : !nb.table<?xf64>
+      %a = math.exp %x : f64
+      %b = math.sin %a : f64
+      %c = arith.cmpf ogt, %b, %w : f64
+      %y = arith.select %c, %column, %w : f64
+      nb.yield %y : f64
+    }
+    nb.yield %I : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
