@@ -27,6 +27,7 @@ struct Context : RuleBuilder {
   }
   Value minimumIsFirst() { return greaterOrEqual(y(), x()); }
   Value maximumIsFirst() { return greaterOrEqual(x(), y()); }
+  Value isBelowEnd() { return greaterOrEqual(z(), x()); }
   Value power(Value base, Value exponent) { return math::PowFOp::create(b, loc, base, exponent); }
   /// n x^(n-1) of x^n with a whole n.
   Value slopeOfPower() {
@@ -127,6 +128,9 @@ static void attachMath(MLIRContext *context) {
   // Infinite at 0; 0 there, as for the length of a vector.
   differentiable<SqrtOp, RULE(c.overOrZero(c.mul(t, 0.5), c.result()))>(context);
   differentiable<CbrtOp, RULE(c.overOrZero(c.mul(t, 1.0 / 3), c.square(c.result())))>(context);
+  differentiable<ClampFOp, RULE(c.select(c.maximumIsFirst(), c.select(c.isBelowEnd(), t, {}), {})),
+                 RULE(c.select(c.maximumIsFirst(), {}, t)),
+                 RULE(c.select(c.maximumIsFirst(), c.select(c.isBelowEnd(), {}, t), {}))>(context);
   differentiable<RsqrtOp, RULE(c.mul(c.mul(t, -0.5), c.mul(c.square(c.result()), c.result())))>(
       context);
   differentiable<SinOp, RULE(c.mul(t, c.cos(c.x())))>(context);

@@ -17,19 +17,30 @@ namespace {
 /// Loops and what belongs to them: nb-differentiate itself knows what to do.
 const std::set<std::string> structural = {"nb.image",  "nb.sum",   "nb.first", "nb.tabulate",
                                           "nb.lookup", "nb.yield", "nb.probe", "nb.read_pixel"};
-/// Differentiation comes before culling, lanes and memory.
-const std::set<std::string> refused = {"nb.splat", "nb.parts", "nb.stored", "nb.reach"};
+/// Differentiation comes before culling, lanes and memory; a rule is for an op of one result.
+const std::set<std::string> refused = {"nb.splat", "nb.parts", "nb.stored", "nb.reach",
+                                       "math.sincos"};
 /// Whole numbers and conditions.
-const std::set<std::string> discrete = {
-    "nb.in_grid",       "nb.within_resolution", "arith.addi",      "arith.subi",
-    "arith.muli",       "arith.divsi",          "arith.divui",     "arith.remsi",
-    "arith.remui",      "arith.floordivsi",     "arith.ceildivsi", "arith.andi",
-    "arith.ori",        "arith.xori",           "arith.maxsi",     "arith.minsi",
-    "arith.maxui",      "arith.minui",          "arith.cmpi",      "arith.cmpf",
-    "arith.index_cast", "arith.index_castui",   "arith.fptosi",    "arith.fptoui",
-    "arith.shli",       "arith.shrsi",          "arith.shrui",     "arith.ceildivui",
-    "arith.bitcast",    "arith.trunci",         "arith.extsi",     "arith.extui",
-    "math.absi",        "math.isnan",           "math.isinf",      "math.isfinite"};
+const std::set<std::string> discrete = {"nb.in_grid",       "nb.within_resolution",
+                                        "arith.addi",       "arith.subi",
+                                        "arith.muli",       "arith.divsi",
+                                        "arith.divui",      "arith.remsi",
+                                        "arith.remui",      "arith.floordivsi",
+                                        "arith.ceildivsi",  "arith.andi",
+                                        "arith.ori",        "arith.xori",
+                                        "arith.maxsi",      "arith.minsi",
+                                        "arith.maxui",      "arith.minui",
+                                        "arith.cmpi",       "arith.cmpf",
+                                        "arith.index_cast", "arith.index_castui",
+                                        "arith.fptosi",     "arith.fptoui",
+                                        "arith.shli",       "arith.shrsi",
+                                        "arith.shrui",      "arith.ceildivui",
+                                        "arith.bitcast",    "arith.trunci",
+                                        "arith.extsi",      "arith.extui",
+                                        "math.absi",        "math.isnan",
+                                        "math.isinf",       "math.isfinite",
+                                        "math.ctpop",       "math.cttz",
+                                        "math.ctlz",        "math.isnormal"};
 /// Tested where grids and tables are: GridRulesTest.cpp; nb.tabulated_factor with experiments, in
 /// test/gradcheck.
 const std::set<std::string> collections = {"nb.structure_factor", "nb.scatter_factor", "nb.scatter",

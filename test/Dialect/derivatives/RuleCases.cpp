@@ -163,6 +163,12 @@ void addArithmetic(std::vector<RuleCase> &cases) {
   cases.push_back(scalar("arith.divf", {any, positive}));
   cases.push_back(scalar("arith.remf", {{2.05, 2.4}, {0.9, 1}}));
   cases.push_back(scalar("arith.negf", {any}));
+  for (const Range value : {Range{-3, -2}, Range{-0.9, 0.9}, Range{2, 3}})
+    cases.push_back({"math.clampf",
+                     named({S, S, S}),
+                     "%r = math.clampf %a to [%b, %c] : f64",
+                     S,
+                     {value, {-1.5, -1}, {1, 1.5}}});
   std::string select = "%i = arith.cmpf ogt, %a, %b : f64 %r = arith.select %i, %c, %d : ";
   for (const std::string &type : {S, V, M})
     cases.push_back(
