@@ -85,7 +85,7 @@ static bool isLatticeAmplitude(Operation *op) { return isa<LatticeFactorOp, Grat
 bool Narrower::startsNarrow(Operation *op) {
   if (auto factor = dyn_cast<StructureFactorOp>(op))
     return hasLatticeAmplitude && !factor.getIntegral();
-  return isLatticeAmplitude(op) || (isa<math::ExpOp, math::ErfOp>(op) && isSpot(op));
+  return isLatticeAmplitude(op) || (isa<math::ExpOp, math::ErfOp, math::ErfcOp>(op) && isSpot(op));
 }
 
 /// Computed outside the image, a constant or an entry of a table: a given number, whose rounding
@@ -172,7 +172,7 @@ void Narrower::rewrite(Operation *op) {
   OperationState state(op->getLoc(), op->getName());
   for (OpOperand &operand : op->getOpOperands()) {
     // Indices and distances; not an exponent, nor what stands for an unknown structure factor.
-    bool keeps = starts && !isa<math::ExpOp, math::ErfOp>(op) &&
+    bool keeps = starts && !isa<math::ExpOp, math::ErfOp, math::ErfcOp>(op) &&
                  !(isa<StructureFactorOp>(op) &&
                    operand.get() == cast<StructureFactorOp>(op).getDefaultValue());
     state.operands.push_back(keeps ? operand.get() : narrow(operand.get()));

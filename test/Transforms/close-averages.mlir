@@ -14,9 +14,9 @@
 // CHECK: nb.sum phi
 // CHECK: nb.sum reflection
 // CHECK: nb.neighbour
+// CHECK-COUNT-2: math.erfc
 // CHECK: math.exp
-// CHECK-COUNT-2: math.erf
-// CHECK-NOT: math.erf
+// CHECK-NOT: math.erfc
 // CHECK-NOT: nb.lattice_factor
 
 // Reflections are those that the runtime lists.

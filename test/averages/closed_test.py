@@ -63,7 +63,7 @@ class ClosedTest(unittest.TestCase):
             image = run(f"{spots} {flags} --no-fuse")
             for engine, tolerance in (("--cull=off", 3e-7), ("", 1e-6), ("--cull=exact", 3e-7),
                                       ("--device=gpu-on-cpu", 3e-7), ("--device=gpu-on-cpu --cull=1e-9", 3e-7),
-                                      ("--precision=mixed", 5e-5)):
+                                      ("--precision=mixed", 2e-5)):
                 with self.subTest(flags + " " + engine):
                     self.assert_near(run(f"{spots} {flags} {engine}"), image, tolerance)
 

@@ -1,5 +1,5 @@
 """Averages by as many draws as each pixel asks for: against the closed form, against fine grids, and with responses,
-lists of pixels and derivatives."""
+lists of pixels and derivatives. Derivatives by what hardly spreads, of the closed form and of draws."""
 
 import os
 import subprocess
@@ -101,6 +101,49 @@ class QuadratureTest(unittest.TestCase):
         self.assertAlmostEqual(float((weights * along).sum() / drawn.gradient("cell_a", cotangent=weights)["cell_a"]), 1)
         closed = nb.Simulator.from_flags(f"{flags} --average=closed").jvp({"cell_a": 1.0})
         self.assertLess(np.abs(along - closed).max(), 0.08 * np.abs(closed).max())
+
+
+class NarrowSpreads(unittest.TestCase):
+    """Image and derivatives by a spread that goes to 0 go to those at 0."""
+
+    def check(self, flags, name):
+        exact, mixed = (nb.Simulator.from_flags(f"{CRYSTAL} -detpixels 16 -oversample 1 {flags} --precision={p}")
+                        for p in ("f64", "mixed"))
+        start = np.atleast_1d(exact.function(name).theta)[0]
+        unit = np.eye(np.size(exact.function(name).theta))[0]
+        weights = np.random.default_rng(1).uniform(size=exact.image().shape)
+        weights /= (weights * exact.image()).sum()
+
+        def at(sim, part):
+            f = sim.function(name)
+            theta = np.where(unit, start * part, f.theta)
+            first = f.vjp(theta, weights)[0]
+            np.testing.assert_allclose((f.jvp(theta, unit) * weights).sum(), first, rtol=1e-4)
+            return (f.image(theta) * weights).sum(), first * start, theta
+
+        # A parabola through the first derivatives at three widths.
+        step = 0.01
+        values, firsts, _ = zip(*(at(exact, k * step) for k in (1, 2, 3)))
+        slope, curvature = 3 * firsts[0] - 3 * firsts[1] + firsts[2], (-5 * firsts[0] + 8 * firsts[1] - 3 * firsts[2]) / (2 * step)
+        self.assertAlmostEqual((values[2] - values[0]) / (2 * step), firsts[1], delta=0.01 * abs(firsts[1]))
+        for part in (0, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4):
+            for sim in (exact, mixed):
+                value, first, theta = at(sim, part)
+                self.assertAlmostEqual(value, values[0] - step * slope - step ** 2 / 2 * curvature,
+                                       delta=5e-7 + 2 * part * abs(slope))
+                self.assertAlmostEqual(first, slope + part * curvature, delta=1e-3 * abs(firsts[0]) * (sim is exact or 10))
+            second = exact.function(name).hvp(theta, unit, weights)[0] * start ** 2
+            self.assertAlmostEqual(second, curvature, delta=0.01 * abs(curvature))
+
+    def test_derivatives_by_narrow_spreads(self):
+        closed = "-gauss_xtal -N 20 --average=closed"
+        for flags, name in ((f"{closed} -mosaic 0.1 -osc 0.1", "osc"),
+                            (f"{closed} --bandwidth-sigma=0.2 -osc 0.1", "osc"),
+                            (f"{closed} -mosaic 0.1 -osc 0.1", "mosaic_spread"),
+                            (f"{closed} -mosaic_abc 0.1 0.2 0.3", "mosaic_abc"),
+                            ("-round_xtal -N 5 -mosaic 0.5 -mosaic_dom 3", "mosaic_spread")):
+            with self.subTest(flags, by=name):
+                self.check(flags, name)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,30 @@ func.func @weighted(%n: index, %w: !nb.table<?xf64>, %mask: tensor<?x?x?xi8>) ->
   }
   return %img : tensor<?x?x?xf64>
 }
+func.func @error_functions(%n: index) -> tensor<?x?x?xf64> {
+  %step = arith.constant 0.0625 : f64
+  %start = arith.constant -6.0 : f64
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %three = arith.constant 3 : index
+  %img = nb.image panel %p in %one, slow %s in %three, fast %f in %n : tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %number = arith.sitofp %i : i64 to f64
+    %along = arith.mulf %number, %step : f64
+    %at = arith.addf %along, %start : f64
+    %single = arith.truncf %at : f64 to f32
+    %erf = math.erf %at : f64
+    %erfc = math.erfc %at : f64
+    %erfc32 = math.erfc %single : f32
+    %wide = arith.extf %erfc32 : f32 to f64
+    %is_third = arith.cmpi eq, %s, %two : index
+    %is_second = arith.cmpi eq, %s, %one : index
+    %first = arith.select %is_second, %erfc, %erf : f64
+    %value = arith.select %is_third, %wide, %first : f64
+    nb.yield %value : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
 func.func @structure_factors(%F: !nb.hkl_grid<f64> {nb.name = "F"}, %hkl: !nb.vec3<f64>, %default: f64) -> f64 {
   %f = nb.structure_factor nearest %F[%hkl] default %default : !nb.hkl_grid<f64>, !nb.vec3<f64>
   return %f : f64
@@ -193,6 +217,15 @@ class NbRun(unittest.TestCase):
         for flags in ((), ("--no-fuse",)):
             self.run_function("weighted", arguments, "--out=i.npy", *flags)
             np.testing.assert_allclose(self.load("i.npy"), 3.5 * np.arange(3) * mask, rtol=1e-15)
+
+    def test_error_functions_are_right_to_a_part_of_themselves(self):
+        x = np.arange(540) / 16 - 6
+        self.run_function("error_functions", (f"arg0={len(x)}",), "--out", "image.npy")
+        erf, erfc, erfc32 = self.load("image.npy").reshape(3, -1)
+        np.testing.assert_allclose(erf, [math.erf(v) for v in x], rtol=0, atol=2e-15)
+        np.testing.assert_allclose(erfc, [math.erfc(v) for v in x], rtol=3e-13, atol=1e-300)
+        narrow = x < 9
+        np.testing.assert_allclose(erfc32[narrow], [math.erfc(v) for v in x[narrow]], rtol=2e-5, atol=1e-18)
 
     def test_grid_from_array_and_from_hkl(self):
         self.save("F.npy", np.arange(27.0).reshape(3, 3, 3))

@@ -134,6 +134,13 @@ class PrecisionTest(unittest.TestCase):
                              "-pixel 0.05 -detpixels 256 -oversample 1 -gauss_xtal -N 500 -mosaic 0.5 "
                              "-mosaic_domains 100")
 
+    def test_averages_in_closed_form_near_the_beam_and_over_short_rotations(self):
+        for rotation in (1, 0.1, 0.02, 0.001, 1e-6, 0):
+            for crystal in ("-cell 100 -N 8", "-cell 40 50 60 85 95 100 -N 8 -mosaic 0.05", "-cell 300 -N 30"):
+                with self.subTest(crystal, rotation=rotation):
+                    self.assertClose(f"{crystal} -default_F 100 -lambda 1 -distance 500 -pixel 0.2 -detpixels 50 "
+                                     f"-misset 10 20 30 -gauss_xtal --average=closed -osc {rotation}")
+
     def test_mixed_with_unequal_cells_and_a_bragg_peak_in_the_image(self):
         # The direct beam: h = k = l = 0 in the image's centre.
         self.assertClose(f"{CELL} {BEAM} -Na 1000 -Nb 3 -Nc 70 -detpixels 33 -mosaic_domains 4 "

@@ -55,10 +55,11 @@ public:
   /// 0 where 2^n would not be a normal number; in f32 where its square would not be, below -41:
   /// squares of subnormal numbers cost hundreds of cycles. nb-cull counts on the 41.
   Value exp(Value x);
-  /// 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, with an absolute error of some
-  /// 1e-16 in f64.
+  /// 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, with an absolute error of up
+  /// to 1e-15 in f64.
   Value erf(Value x);
-  Value erfc(Value x); ///< to some 1e-13 of itself
+  /// 1 - erf(x), to some 1e-13 of itself in f64 and 1e-5 in f32.
+  Value erfc(Value x);
   // Functions that LLVM has no intrinsics for, by its logarithm.
   Value log1p(Value x); ///< log(1 + x)
   Value expm1(Value x); ///< exp(x) - 1
