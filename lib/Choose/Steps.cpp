@@ -58,8 +58,13 @@ StepRange chooseStepRange(std::optional<double> range, std::optional<double> ste
 }
 
 Layers chooseLayers(std::optional<std::int64_t> steps, Rule spacing) {
-  const std::int64_t count = std::max<std::int64_t>(steps.value_or(2), 2);
-  return {count, 1.0 / double(steps && spacing == Rule::C ? count - 1 : count)};
+  const std::int64_t given = steps.value_or(0);
+  if (given == 0)
+    return {2, 0.5};
+  if (spacing == Rule::Right)
+    return {given, 1.0 / double(given)};
+  const std::int64_t count = std::max<std::int64_t>(given, 2);
+  return {count, 1.0 / double(count - 1)};
 }
 
 } // namespace nanobragg

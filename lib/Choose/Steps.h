@@ -35,7 +35,7 @@ struct Layers {
   double fraction = 1; ///< spacing over thickness
   bool operator==(const Layers &) const = default;
 };
-/// Layers of a sensor that has a thickness.
+/// Layers of a sensor that has a thickness. A number of 0 counts as not given, as in the C program.
 Layers chooseLayers(std::optional<std::int64_t> steps, Rule spacing);
 
 } // namespace nanobragg

@@ -50,9 +50,11 @@ constexpr SemanticSwitch switches[] = {
      "light enters by the face that the sample sees; the sensor lies behind it",
      "-twotheta -detector_rotx -detector_roty -odet_vector --panels"},
     {"layer-spacing", &Semantics::layerSpacing,
-     "n layers are spaced by thickness/(n-1) and so are thicker than the sensor; each has the "
-     "solid angle of a plane at the distance of the sensor's face",
-     "spaced by thickness/n; each has the solid angle of a plane at its own distance",
+     "n layers, 2 for 1, are spaced by thickness/(n-1) and so are thicker than the sensor; each "
+     "has "
+     "the solid angle of a plane at the distance of the sensor's face",
+     "n layers, also 1, are spaced by thickness/n; each has the solid angle of a plane at its own "
+     "distance",
      "-detector_thicksteps -oversample_omega"},
     {"layer-capture", &Semantics::layerCapture,
      "multiplies the sum over layers by the fraction absorbed in the last one",

@@ -100,7 +100,7 @@ constexpr Quantity rows[] = {
           .also = [](Options &o) { o.absorptionOffAfterThickness = false; },
           .usual = UsualValues{2, 1e5, 10, 1e4}}},
     {"-detector_thicksteps -thicksteps", "N", &flagUnit::layers, "2 with -detector_thick, else 1",
-     "layers of the sensor", upTo(1e6), in<&O::thickSteps>,
+     "layers of the sensor; 0: as without the flag", upTo(1e6), in<&O::thickSteps>,
      More{.python = "Detector.thickness_steps",
           .parameter = "layers",
           .only = thick,

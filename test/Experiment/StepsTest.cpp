@@ -65,13 +65,15 @@ TEST(StepRange, NothingToSpreadIsOneStep) {
 TEST(Layers, SpacedByTheThicknessOverTheirNumber) {
   EXPECT_EQ(chooseLayers({}, Rule::Right), (Layers{2, 0.5}));
   EXPECT_EQ(chooseLayers(4, Rule::Right), (Layers{4, 0.25}));
-  EXPECT_EQ(chooseLayers(1, Rule::Right), (Layers{2, 0.5}));
+  EXPECT_EQ(chooseLayers(1, Rule::Right), (Layers{1, 1}));
+  EXPECT_EQ(chooseLayers(0, Rule::Right), (Layers{2, 0.5}));
 }
 
 TEST(Layers, TheCProgramSpacesThemByOneLess) {
   EXPECT_EQ(chooseLayers({}, Rule::C), (Layers{2, 0.5}));
   EXPECT_EQ(chooseLayers(5, Rule::C), (Layers{5, 0.25}));
   EXPECT_EQ(chooseLayers(1, Rule::C), (Layers{2, 1}));
+  EXPECT_EQ(chooseLayers(0, Rule::C), (Layers{2, 0.5}));
 }
 
 TEST(MosaicDomains, FollowTheSpread) {
