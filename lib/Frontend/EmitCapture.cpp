@@ -12,17 +12,22 @@ Value Emitter::captureFraction(const SampleIndices &at, Value diffracted) {
                                layerSpacing(), param("attenuation_depth"));
 }
 
+/// Where a factor of a whole layer is taken: by the C program at the first sub-pixel, by an average
+/// in its middle.
+SampleIndices Emitter::firstOfLayer(const SampleIndices &at) {
+  SampleIndices first = at;
+  first.subslow = first.subfast = index(0);
+  first.draw = {};
+  return first;
+}
+
 Value Emitter::captureOfSample(const SampleIndices &at, Value diffracted) {
   if (variant.capture == Capture::Each)
     return captureFraction(at, diffracted);
   if (variant.capture != Capture::Sum)
     return Value();
-  // The C program evaluates a layer's capture fraction at the first sub-pixel; an average, at its
-  // middle.
-  SampleIndices front = at;
-  front.subslow = front.subfast = index(0);
-  front.draw = {};
-  return captureFraction(front, op<NormalizeOp>("first_diffracted", position(front)));
+  SampleIndices first = firstOfLayer(at);
+  return captureFraction(first, op<NormalizeOp>("first_diffracted", position(first)));
 }
 
 Value Emitter::captureOfPixel(const SampleIndices &first) {
@@ -33,12 +38,15 @@ Value Emitter::captureOfPixel(const SampleIndices &first) {
   return captureFraction(last, op<NormalizeOp>("diffracted_vec", position(last)));
 }
 
-Value Emitter::captureOfAllLayers(const SampleIndices &first) {
+/// The fraction of all layers, each times its solid angle where it has one of its own.
+Value Emitter::capturedByLayers(const SampleIndices &first) {
   if (variant.capture == Capture::None)
     return Value();
   return sum("captured", {{Dimension::layer, param("layers")}}, [&](ValueRange layer) {
     SampleIndices at = first;
     at.layer = layer[0];
-    return captureFraction(at, op<NormalizeOp>("diffracted_vec", position(at)));
+    Value pos = position(at);
+    Value captured = captureFraction(at, op<NormalizeOp>("diffracted_vec", pos));
+    return layersHaveSolidAngles() ? mul("captured", captured, solidAngle(at, pos)) : captured;
   });
 }

@@ -17,10 +17,23 @@ Value Emitter::solidAngle(const SampleIndices &at, Value position) {
   return op<SolidAngleOp>("omega_pixel", kind, position, distance, param("pixel_size"));
 }
 
+/// Samples share that of the first one, on the sensor's face, as in the C program, unless each has
+/// its own. Averages have one for each layer.
+bool Emitter::layersHaveSolidAngles() const {
+  return layered() && (variant.omega == Evaluation::Each || !variant.isSampled());
+}
+
 Value Emitter::solidAngleOfSample(const SampleIndices &at, Value position) {
-  return variant.omega == Evaluation::Each ? solidAngle(at, position) : Value();
+  if (variant.omega == Evaluation::Each)
+    return solidAngle(at, position);
+  if (!layersHaveSolidAngles())
+    return Value();
+  SampleIndices first = firstOfLayer(at);
+  return solidAngle(first, this->position(first));
 }
 
 Value Emitter::solidAngleOfPixel(const SampleIndices &first) {
-  return variant.omega == Evaluation::Once ? solidAngle(first, position(first)) : Value();
+  return variant.omega == Evaluation::Once && !layersHaveSolidAngles()
+             ? solidAngle(first, position(first))
+             : Value();
 }

@@ -16,13 +16,14 @@ Value Emitter::withWater(Value pixel, const SampleIndices &first, Value solidAng
   if (variant.water != Water::Right)
     return pixel;
   Value water = op<WaterBackgroundOp>("water", param("water_size"), param("fluence"));
-  water = times("water", water,
-                solidAngleOfPixel ? solidAngleOfPixel : solidAngle(first, position(first)));
+  if (!layersHaveSolidAngles())
+    water = times("water", water,
+                  solidAngleOfPixel ? solidAngleOfPixel : solidAngle(first, position(first)));
   // Corrections that each sample has for itself are those of the first one here.
   if (variant.polarization == Evaluation::Each)
     polarizationOfPixel =
         polarization(incidentRay(first), op<NormalizeOp>("diffracted_vec", position(first)));
   water = times("water", water, polarizationOfPixel);
-  water = times("water", water, captureOfAllLayers(first));
+  water = times("water", water, capturedByLayers(first));
   return add("pixel", pixel, water);
 }

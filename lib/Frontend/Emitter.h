@@ -73,6 +73,7 @@ private:
   // pixel, evaluated at its first sample; null where the variant wants neither.
 
   // EmitSolidAngle.cpp
+  bool layersHaveSolidAngles() const;
   Value solidAngle(const SampleIndices &at, Value position);
   Value solidAngleOfSample(const SampleIndices &at, Value position);
   Value solidAngleOfPixel(const SampleIndices &first);
@@ -84,10 +85,11 @@ private:
   Value firstPolarizationWithinResolution(const SampleIndices &first);
 
   // EmitCapture.cpp
+  SampleIndices firstOfLayer(const SampleIndices &at);
   Value captureFraction(const SampleIndices &at, Value diffracted);
   Value captureOfSample(const SampleIndices &at, Value diffracted);
   Value captureOfPixel(const SampleIndices &first);
-  Value captureOfAllLayers(const SampleIndices &first);
+  Value capturedByLayers(const SampleIndices &first);
 
   // EmitWater.cpp
   Value withWaterInSum(Value intensity);

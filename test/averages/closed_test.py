@@ -78,6 +78,18 @@ class ClosedTest(unittest.TestCase):
         fine = run(flags + " -oversample 80")
         self.assert_near(run(flags + " --average=closed"), fine, 1e-3)
 
+    def test_each_layer_of_a_sensor_has_its_own_solid_angle(self):
+        # On the front face all would be 1 % brighter.
+        flags = (CRYSTAL.replace("-N 8", "-N 40").replace("-distance 40", "-distance 76").replace("32", "48") +
+                 " -detector_abs 2000 -detector_thick 1000 -detector_thicksteps 6")
+        for more in ("", " -water 20 -fluence 1e20", " -curved_det"):
+            with self.subTest(more):
+                fine = run(flags + more + " -oversample 24 -oversample_omega -oversample_thick")
+                for average, tolerance in (("closed", 3e-3), ("draws --average-draws=16384", 5e-3)):
+                    image = run(f"{flags}{more} --average={average}")
+                    lit = fine > 0.1 * fine.max()
+                    self.assertLess(abs(image[lit].sum() / fine[lit].sum() - 1), tolerance)
+
     def test_draws_are_of_all_shapes(self):
         for shape in ("-square_xtal", "-round_xtal"):
             with self.subTest(shape):
