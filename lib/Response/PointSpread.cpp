@@ -52,16 +52,16 @@ Jet gaussWithin(double x, double w) {
   return chain(u, std::erf(u.value) / 2, slope, -2 * u.value * slope);
 }
 
-/// Light of a fiber in the rectangle from the middle to (x, y): atan(x y / (g s)) / (2 pi) with
-/// s^2 = g^2 + x^2 + y^2.
+/// Light of a fiber in the rectangle from the middle to (x, y): atan(1 / q) / (2 pi) with q = g s /
+/// (x y) and s^2 = g^2 + x^2 + y^2. No derivative by q cancels where g is small.
 Jet fiberWithin(double x, double y, double w) {
   const Jet g = {fiberScale * w, fiberScale, 0};
   const Jet squared = g * g + Jet{x * x + y * y, 0, 0};
   const double s = std::sqrt(squared.value);
   const Jet root = chain(squared, s, 0.5 / s, -0.25 / (s * squared.value));
-  const Jet t = Jet{x * y, 0, 0} * inverse(g * root);
-  const double d = 1 / (1 + t.value * t.value);
-  return Jet{0.5 / std::numbers::pi, 0, 0} * chain(t, std::atan(t.value), d, -2 * t.value * d * d);
+  const Jet q = Jet{1 / (x * y), 0, 0} * g * root;
+  const double d = 1 / (1 + q.value * q.value), angle = std::atan2(x * y, g.value * s);
+  return Jet{0.5 / std::numbers::pi, 0, 0} * chain(q, angle, -d, 2 * q.value * d * d);
 }
 
 /// Light in the pixel (dx, dy).
@@ -228,8 +228,8 @@ PointSpreadFunction::PointSpreadFunction(PointSpread kind, double widthInPixels,
     for (std::int64_t x = 0; x != n; ++x)
       shares[std::size_t(y * n + x)] =
           (inPixel(kind, double(x), double(y), widthInPixels) * whole).order(order);
-  // A share is a difference of four numbers below 1/4.
-  factor(4e-16 / std::pow(widthInPixels, order));
+  // A share is a difference of four numbers below 1/4; its derivatives have a limit at 0.
+  factor(4e-16 / std::pow(std::max(1.0, widthInPixels), order));
 }
 
 double PointSpreadFunction::share(std::int64_t dx, std::int64_t dy) const {

@@ -32,6 +32,19 @@ class Response(unittest.TestCase):
             want = photons("-psf", kind, "-psf_fwhm", width * 500, "-psf_radius", 9)
             np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-12 * want.max())
 
+    def test_derivatives_by_a_width_that_goes_to_0(self):
+        f = nb.Simulator.from_flags([*FLAGS, *"-psf fiber -psf_fwhm 400 -psf_radius 9".split()]).function("psf_fwhm")
+        weights = np.random.default_rng(1).uniform(size=(50, 60))
+        first = lambda width: f.vjp(np.array([width]), weights)[0]
+        step = 1e-8
+        slopes = [first(k * step) for k in (1, 2, 3)]
+        slope, curvature = 3 * slopes[0] - 3 * slopes[1] + slopes[2], (-5 * slopes[0] + 8 * slopes[1] - 3 * slopes[2]) / (2 * step)
+        lights = [(f.image(np.array([k * step])) * weights).sum() for k in (1, 3)]
+        np.testing.assert_allclose((lights[1] - lights[0]) / (2 * step), slopes[1], rtol=1e-4)
+        for width in (1e-15, 1e-12, 1e-10, 1e-9):
+            np.testing.assert_allclose(first(width), slope + width * curvature, rtol=1e-6)
+            np.testing.assert_allclose(f.hvp(np.array([width]), np.array([1.0]), weights)[0], curvature, rtol=1e-2)
+
     def test_true_counts_are_the_inverse_below_the_largest_rate(self):
         photons = np.linspace(0, 9.99e5, 101).reshape(101, 1)
         counted = photons * np.exp(-photons * 2e-6 / 2)
