@@ -92,6 +92,7 @@ std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &w
   if (!prefix)
     words.insert(words.begin() + 1, "--mlir-use-nameloc-as-prefix");
   std::vector<char *> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string &word : words)
     pointers.push_back(word.data());
   pointers.push_back(nullptr);
