@@ -47,9 +47,7 @@ struct BytecodeVersion : BytecodeDialectInterface {
     return std::make_unique<Version>(number);
   }
 };
-} // namespace
 
-namespace {
 /// An op means the same in every function.
 struct Inlining : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;

@@ -207,11 +207,12 @@ void FourierSpread::apply(std::span<const double> image, std::int64_t slowPixels
       }
   };
 
-  ThreadTeam team(tiles.size() > 2 ? threadsOf(threads) : 1);
+  const auto pairs = std::int64_t(tiles.size() + 1) / 2;
+  ThreadTeam team(int(std::min<std::int64_t>(threadsOf(threads), pairs)));
   std::vector<Workspace> memory;
   for (int thread = 0; thread != team.size(); ++thread)
     memory.emplace_back(edge);
-  team.forEach(std::int64_t(tiles.size() + 1) / 2, [&](std::int64_t pair, int thread) {
+  team.forEach(pairs, [&](std::int64_t pair, int thread) {
     Workspace &at = memory[std::size_t(thread)];
     const auto i = std::size_t(2 * pair);
     const bool two = i + 1 != tiles.size();

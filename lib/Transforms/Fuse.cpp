@@ -107,6 +107,7 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   return merged;
 }
 
+/// Merges each loop with those behind it that it can be; returns how many were merged.
 unsigned mergeSiblings(SmallVector<LoopOp> loops, FunctionOpInterface func) {
   unsigned count = 0;
   for (size_t i = 0; i < loops.size(); ++i) {

@@ -172,7 +172,7 @@ func.func @constant_of_terms(%n: index, %t: !nb.table<?xf64>) -> f64 {
   return %I : f64
 }
 
-// Of 2 x w + 3 y w the factor w is common, and neither constant.
+// The terms of 2 x w + 3 y w have the factor w in common, and neither constant.
 
 // CHECK-LABEL: func.func @constants
 // CHECK-SAME: (%{{.*}}: index, %[[W:[^ ]*]]: f64,

@@ -189,8 +189,7 @@ class Trial:
         text = (self.folder / name).read_text()
         signature = re.search(r"func\.func @\w+\((.*?)\) -> \(?(.*?)\)? \{\n", text)
         given = dict(self.arguments)
-        for cotangent, type in re.findall(r'%\S+: (\S+) \{nb\.name = "(\S+_cotangent)"\}', signature[1]):
-            cotangent, type = type, cotangent
+        for type, cotangent in re.findall(r'%\S+: (\S+) \{nb\.name = "(\S+_cotangent)"\}', signature[1]):
             given[cotangent] = 1.0
             if type != "f64":
                 given[cotangent] = self.folder / "ones.npy"

@@ -65,9 +65,8 @@ constexpr OwnFlag<C> flags[] = {
     {"--is", "QUESTION",
      "answer a question about the first pipeline by the exit status, 0 for yes: crash (it does not "
      "end in order), fails (it makes no kernel, or none of the gradient), differs (image or "
-     "gradient "
-     "is wrong), slower:X "
-     "(it takes more than X times the instructions of the compiler's own). Made for nb-reduce",
+     "gradient is wrong), slower:X (it takes more than X times the instructions of the compiler's "
+     "own). Made for nb-reduce",
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
     {"--tune", "",
      "search for the options and the order of the compiler's own passes that make the fastest "

@@ -7,6 +7,8 @@
 #include "lib/Program/Parameters.h"
 #include "nanobragg/DerivativeNames.h"
 
+#include "mlir/Support/DebugStringHelper.h"
+
 using namespace mlir;
 using namespace mlir::nb;
 using llvm::createStringError;
@@ -123,12 +125,6 @@ static std::string resultName(const Signature &signature, unsigned result) {
   return image && result == 0 ? "image" : "result" + std::to_string(result);
 }
 
-static std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 static Expected<KernelDescription> describe(const Signature &signature) {
   const std::string quoted = "'" + signature.name + "'";
   KernelDescription description;
@@ -141,7 +137,7 @@ static Expected<KernelDescription> describe(const Signature &signature) {
     auto kind = outputKindOf(type);
     if (!kind)
       return createStringError("result '" + name + "' of " + quoted + " is of type " +
-                               textOf(type) +
+                               debugString(type) +
                                ", and kernels return images, f64, !nb.vec3<f64>, !nb.mat3<f64>, "
                                "tables of these and grids of f64; convert it to one of them, or "
                                "interpret the program (--no-fuse)");
@@ -159,7 +155,7 @@ static Expected<KernelDescription> describe(const Signature &signature) {
     auto kind = kindOf(type);
     if (!kind)
       return createStringError("argument '" + name + "' of " + quoted + " is of type " +
-                               textOf(type) +
+                               debugString(type) +
                                ", and kernels take f64, index, !nb.vec3<f64>, !nb.mat3<f64>, "
                                "tables of f64 or !nb.vec3<f64>, grids of f64, images "
                                "(tensor<?x?x?xf64>) and masks (tensor<?x?x?xi8>); take one of "

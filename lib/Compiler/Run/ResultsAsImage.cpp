@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -51,15 +52,13 @@ llvm::Error nb::packResults(func::FuncOp function) {
   for (Value result : terminator->getOperands()) {
     SmallVector<Value> numbers = numbersOf(b, loc, result);
     if (numbers.empty()) {
-      std::string type;
-      llvm::raw_string_ostream(type) << result.getType();
       if (isa<RankedTensorType>(result.getType()))
         return llvm::createStringError(
             "'" + function.getName().str() +
             "' has no nb.image outside of branches, which is what is run: choose inside the image "
             "(arith.select) and not between images");
       return llvm::createStringError("'" + function.getName().str() + "' returns a value of type " +
-                                     type +
+                                     debugString(result.getType()) +
                                      ", and kernels return f64, !nb.vec3<f64> and !nb.mat3<f64>; "
                                      "convert it to one of them, or "
                                      "interpret the program (--no-fuse)");
