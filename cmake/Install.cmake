@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS nanobragg EXPORT NanoBragg LIBRARY)
 foreach(header nanobragg.h nanobragg.hpp KernelABI.h
-               Simulator.h SimulatorOptions.h DeviceChoice.h Run.h Loss.h Engine.h DeadGradient.h
+               Simulator.h SimulatorOptions.h DeviceChoice.h Run.h Loss.h
+               Reflections.h ReflectionColumns.h Engine.h DeadGradient.h
                DerivativeNames.h CullSetting.h Precision.h)
   install(FILES runtime/include/nanobragg/${header}
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nanobragg)

@@ -10,10 +10,12 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-/// The context of a rule: operands, result, and the words to write with.
+/// The context of a rule: operands, result, and the words to write with. A derivative has the flags
+/// of its op.
 struct Context : RuleBuilder {
   Operation *op;
-  Context(OpBuilder &builder, Operation *op) : RuleBuilder(builder, op->getLoc()), op(op) {}
+  Context(OpBuilder &builder, Operation *op)
+      : RuleBuilder(builder, op->getLoc(), flagsOf(op) | arith::FastMathFlags::contract), op(op) {}
   Value x() { return op->getOperand(0); }
   Value y() { return op->getOperand(1); }
   Value z() { return op->getOperand(2); }
@@ -28,17 +30,19 @@ struct Context : RuleBuilder {
   Value minimumIsFirst() { return greaterOrEqual(y(), x()); }
   Value maximumIsFirst() { return greaterOrEqual(x(), y()); }
   Value isBelowEnd() { return greaterOrEqual(z(), x()); }
-  Value power(Value base, Value exponent) { return math::PowFOp::create(b, loc, base, exponent); }
+  Value power(Value base, Value exponent) {
+    return math::PowFOp::create(b, loc, base, exponent, flags);
+  }
   /// n x^(n-1) of x^n with a whole n.
   Value slopeOfPower() {
     Value one = arith::ConstantOp::create(b, loc, b.getOneAttr(y().getType()));
     Value less = arith::SubIOp::create(b, loc, y(), one);
     Value n = arith::SIToFPOp::create(b, loc, result().getType(), y());
-    return mul(n, math::FPowIOp::create(b, loc, x(), less));
+    return mul(n, math::FPowIOp::create(b, loc, x(), less, flags));
   }
   template <typename OpTy>
   Value call(Value v) {
-    return OpTy::create(b, loc, v);
+    return OpTy::create(b, loc, v, flags);
   }
   /// t / divisor, 0 for a divisor of 0.
   Value overOrZero(Value t, Value divisor) {

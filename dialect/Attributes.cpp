@@ -45,6 +45,13 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitError() << "'" << name << "' has no value and belongs on memref.atomic_rmw";
     return success();
   }
+  if (name == names::guard) {
+    if (!isa<UnitAttr>(attribute.getValue()) || op->getName().getStringRef() != "arith.select" ||
+        !isIndexOrLanes(op->getResult(0).getType()))
+      return op->emitError() << "'" << name
+                             << "' has no value and belongs on an arith.select of an index";
+    return success();
+  }
   if (name == names::kernel) {
     auto record = dyn_cast<DictionaryAttr>(attribute.getValue());
     FunctionType function = typeOfKernel(record);
@@ -72,7 +79,7 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
                              << attribute.getValue();
     return success();
   }
-  if (name == names::draws) {
+  if (name == names::draws || name == names::reflections) {
     if (!isa<FunctionOpInterface>(op) || !isa<UnitAttr>(attribute.getValue()))
       return op->emitError() << "'" << name << "' belongs on functions, without a value, but got "
                              << attribute.getValue();
@@ -104,7 +111,8 @@ LogicalResult NBDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitError() << "'" << name << "' is a number and belongs on memory of i32 or i64";
     return success();
   }
-  return op->emitError() << "'" << name << "' is no attribute of the nb dialect, or not of an op";
+  return op->emitError() << "'" << name
+                         << "' is not an attribute of the nb dialect, or not of an op";
 }
 
 /// Names and units, of an argument or a result. No two of the same kind have one name.
@@ -115,7 +123,7 @@ static LogicalResult verifyLabel(Operation *op, unsigned index, NamedAttribute a
   if (!isa<FunctionOpInterface>(op))
     return op->emitError() << "'" << key << "' belongs on arguments and results of functions";
   if (key != names::name && key != names::unit)
-    return op->emitError() << "'" << key << "' is no attribute of the nb dialect, or not of "
+    return op->emitError() << "'" << key << "' is not an attribute of the nb dialect, or not of "
                            << what << "s";
   auto text = dyn_cast<StringAttr>(attribute.getValue());
   if (!text || text.empty())

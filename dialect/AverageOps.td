@@ -8,28 +8,31 @@ def NB_Distribution : NB_Enum<"Distribution", "the distribution of a quantity th
                               [I32EnumAttrCase<"uniform", 0>, I32EnumAttrCase<"normal", 1>]>;
 def NB_DistributionAttr : NB_KeywordAttr<NB_Distribution, "distribution">;
 
-def NB_DeviateOp : NB_PureOp<"deviate", [
+def NB_DeviateOp : NB_Op<"deviate", !listconcat(NB_EntryTraits, [
     InactiveOp,
     TypesMatchWith<"'result' has the element type of 'table'", "table", "result",
-                   "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">]> {
+                   "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">])> {
   let summary = "one draw of a quantity that is averaged over its distribution";
   let description = [{
     `table[draw]`, from a table of draws: a number, or the three independent components of a
     vector. `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a
     standard deviation of 1. A sum over the dimension `draw` whose body takes such values is an
     average by draws, times their number. `nb-close-averages` takes the average over the
-    distribution itself in its place where it can, and reads the table where it is told to draw.
+    distribution itself in its place where it can, and reads the table where it is told to draw:
+    by an `nb.lookup`, `inbounds` or not as this op is.
 
     Example:
     ```mlir
-    %u = nb.deviate uniform %draws[%i] : !nb.table<?xf64>
+    %u = nb.deviate uniform inbounds %draws[%i] : !nb.table<?xf64>
     %w = nb.deviate normal %rotations[%i] : !nb.table<?x!nb.vec3<f64>>
     ```
   }];
   let arguments = (ins NB_DistributionAttr:$distribution, NB_Table:$table,
-                       Variadic<Index>:$indices);
+                       Variadic<Index>:$indices, UnitAttr:$inbounds);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$distribution $table `[` $indices `]` attr-dict `:` type($table)";
+  let assemblyFormat = [{
+    $distribution (`inbounds` $inbounds^)? $table `[` $indices `]` attr-dict `:` type($table)
+  }];
 }
 
 def NB_NeighbourOp : NB_PureOp<"neighbour", [InactiveOp, AllTypesMatch<["hkl", "result"]>]> {

@@ -84,5 +84,5 @@ Value nb::spotOf(Shape shape, Value cells, Value distance, RuleBuilder &r) {
   case SpotProfile::Grating:
     break;
   }
-  llvm_unreachable("a square crystal's factor is no function of a distance");
+  llvm_unreachable("a square crystal's factor is not a function of a distance");
 }

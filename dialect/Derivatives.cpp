@@ -1,6 +1,5 @@
 #include "dialect/NB.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "dialect/ScalarBuilder.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -21,5 +20,5 @@ Value nb::addValues(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
     return lhs ? lhs : rhs;
   if (!isScalarOrLanes(lhs.getType()))
     return AddOp::create(builder, loc, lhs, rhs);
-  return arith::AddFOp::create(builder, loc, lhs, rhs, arith::FastMathFlags::contract);
+  return arith::AddFOp::create(builder, loc, lhs, rhs, physicsFlags);
 }

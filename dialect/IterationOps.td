@@ -86,7 +86,8 @@ def NB_SumOp : NB_LoopOp<"sum"> {
   let summary = "sum over named dimensions";
   let description = [{
     Adds what the body yields over all combinations of its induction variables, each running from
-    0 to its count, the last dimension fastest. One sum per yielded value; an empty sum is 0.
+    0 to its count, the last dimension fastest. One sum per yielded value, added up in any order; an
+    empty sum, of a count of 0 or less, is 0.
     Vectors, matrices, tables and grids are added element by element.
 
     Constraints:
@@ -116,7 +117,7 @@ def NB_FirstOp : NB_LoopOp<"first"> {
   let description = [{
     Searches the combinations of the induction variables in order, last dimension fastest, for the
     first one where the yielded condition holds, and returns the values yielded there, or 0 if
-    there is none. The body is pure, so that evaluating it everywhere gives the same result.
+    there is none. The body is evaluated for all of them, those behind the first one as well.
 
     This is how the C program picks the one polarization factor of a pixel: that of the first
     layer, sub-pixel and source that the resolution cutoff does not remove.
@@ -172,12 +173,18 @@ def NB_TabulateOp : NB_LoopOp<"tabulate"> {
   let regions = (region SizedRegion<1>:$body);
 }
 
-def NB_LookupOp : NB_PureOp<"lookup", [
+def NB_LookupOp : NB_Op<"lookup", !listconcat(NB_EntryTraits, [
     TypesMatchWith<"'result' has the element type of 'table'", "table", "result",
-                   "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">]> {
+                   "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">])> {
   let summary = "one entry of a table";
   let description = [{
     `table[indices]`. Reading outside the table is undefined.
+
+    No pass lets a lookup run where the program does not run it (ahead of a loop that may have no
+    rounds, beside a branch that is not taken) unless the entry is known to be there: the indices
+    are induction variables of loops as long as an `nb.tabulate`, or the lookup is `inbounds`. That
+    is a promise: the entry exists wherever the indices do. A table argument has room for one entry
+    at least, so that `nb-remove-branches` reads entry 0 in place of one that a branch guards.
 
     Constraints:
     * (C1) as many indices as the table has dimensions
@@ -186,15 +193,16 @@ def NB_LookupOp : NB_PureOp<"lookup", [
     Example:
     ```mlir
     %w = nb.lookup %weights[%i] : !nb.table<?xf64>
+    %v = nb.lookup inbounds %weights[%i] : !nb.table<?xf64>
     ```
   }];
-  let arguments = (ins NB_Table:$table, Variadic<Index>:$indices);
+  let arguments = (ins NB_Table:$table, Variadic<Index>:$indices, UnitAttr:$inbounds);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$table `[` $indices `]` attr-dict `:` type($table)";
+  let assemblyFormat = "(`inbounds` $inbounds^)? $table `[` $indices `]` attr-dict `:` type($table)";
   let hasVerifier = 1;
 }
 
-def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments]> {
+def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments], NB_EntryTraits> {
   let summary = "a table that is 0 except in one entry";
   let description = [{
     The table of the given sizes that holds `value` at `indices` and 0 everywhere else. Only a
@@ -235,7 +243,7 @@ def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
   let description = [{
     The numbers with which the runtime finds the blocks of pixels and the orientations that can have
     light. `nb-cull` adds this op for an image whose samples are zero unless the fractional Miller
-    index is near an integer; `docs/culling.md` has the proof and says what the runtime does.
+    index is near an integer; `docs/culling-methods.md` has the proof and says what the runtime does.
     `numbers` and `tables` are those of `nb_reach_numbers` and `nb_reach_tables` in
     `nanobragg/KernelABI.h`, in their order. It computes nothing: a program means the same without
     it.
@@ -251,12 +259,12 @@ def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
   }];
 }
 
-def NB_ReadPixelOp : NB_PureOp<"read_pixel"> {
+def NB_ReadPixelOp : NB_Op<"read_pixel", NB_EntryTraits> {
   let summary = "the value of one pixel of an image";
   let description = [{
     `image[panel][slow][fast]`. With lanes of `fast`, which are neighbouring pixels of one row, or
     `in rows` of several, one value per lane; lanes past the end of the row are 0. Reading elsewhere outside the image is
-    undefined.
+    undefined. An image that is read at the pixel of an `nb.image` has its size.
 
     Constraints:
     * (C1) the image is a rank-3 tensor of unknown sizes, of f64 or f32

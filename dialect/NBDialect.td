@@ -25,6 +25,23 @@ def NB_Dialect : Dialect {
     `f32`, or over a one-dimensional `vector` of those: *lanes*, one per pixel, which is what
     `nb-vectorize` makes of scalars.
 
+    Floating point. Ops of this dialect are physics, over finite numbers: a pass may reorder, factor
+    and approximate them to the last digits. `nb.sum` and `nb.image` add their terms in any order. Ops
+    of arith and math mean what IEEE 754 says, in the order in which they stand, infinities and NaN
+    included, unless their fast-math flags allow more:
+    * `reassoc` `nnan` `ninf`, all three: `nb-factor-sums` takes a factor out of a sum
+    * `reassoc` `contract`: the parts of a term are added one by one
+    * `arcp`: `nb-vectorize` multiplies by the reciprocal of a divisor that all lanes share
+    * `afn`: `convert-nb-to-arith` computes sin, cos, exp and rsqrt in steps of its own, right to a
+      few ulp for results and arguments that are normal numbers, for angles up to a few thousand
+      turns, and for an exponential between 1e-307 and 1e307 (in f32 1e-18 and 1e38); a smaller one
+      is 0. Without, they are those of the math library
+    * `contract`: LLVM fuses a product and a sum; no other flag reaches LLVM
+
+    The frontend writes `fastmath<fast>`, and so do rules of derivatives of ops of this dialect; a
+    derivative of an op of arith or math has the flags of that op. `nb-set-precision`,
+    `nb-close-averages` and `nb-cull` change numbers beyond that, as they are told to.
+
     Passes find by attributes what another one made; the dialect checks that they stand where they
     belong:
     * `nb.name`, `nb.unit`: texts on arguments and results of functions; a name is given once
@@ -34,6 +51,8 @@ def NB_Dialect : Dialect {
     * `nb.accumulator`, `nb.scratch`: on memory that sums over pixels are added up in
     * `nb.scattered`: on an addition to such memory, `memref.atomic_rmw`, that each pixel makes at
       another place
+    * `nb.guard`: on an `arith.select` that `nb-remove-branches` made of the index of a lookup in a
+      branch
     * `nb.kernel`: on the entry point that renders a tile, the function's signature
   }];
   let cppNamespace = "::mlir::nb";
@@ -56,10 +75,15 @@ class NB_Op<string mnemonic, list<Trait> traits = []> : Op<NB_Dialect, mnemonic,
 class NB_PureOp<string mnemonic, list<Trait> traits = []>
     : NB_Op<mnemonic, !listconcat([Pure], traits)>;
 
+/// The traits of an op that reads or writes an entry which its operands name: without effects, but
+/// undefined where there is no such entry. It runs where the program does not run it only if
+/// `getSpeculatability` can tell that the entry is there.
+defvar NB_EntryTraits = [NoMemoryEffect, DeclareOpInterfaceMethods<ConditionallySpeculatable>];
+
 /// An op that is differentiated by a table of rules, one for each operand, in the order of the
 /// operands. An optional operand at the end may be absent; variadic operands have one rule.
-class NB_DifferentiableOp<string mnemonic, list<Trait> traits = []>
-    : NB_PureOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<DifferentiableOp>], traits)> {
+class NB_DifferentiableOp<string mnemonic, list<Trait> traits = [], list<Trait> purity = [Pure]>
+    : NB_Op<mnemonic, !listconcat(purity, [DeclareOpInterfaceMethods<DifferentiableOp>], traits)> {
   list<NB_Rule> rules = [];
 
   string operandNames = !interleave(!foreach(i, !range(!size(rules)),

@@ -30,6 +30,9 @@ inline constexpr llvm::StringLiteral scratch = "nb.scratch";
 /// counts}, name = "image", results = [names], type = its type}. Names that it did not have are
 /// empty; without counts that are compiled in there is no `fixed`.
 inline constexpr llvm::StringLiteral kernel = "nb.kernel";
+/// An arith.select of the index that a lookup reads: it takes 0 where the branch that the lookup
+/// stood in is not taken, and where nothing uses the entry.
+inline constexpr llvm::StringLiteral guard = "nb.guard";
 /// How many threads of a gpu.launch run in step, where these are not 32.
 inline constexpr llvm::StringLiteral warp = "nb.warp";
 /// The tolerance of the samples that nb-cull may leave out of a function; 0: only those that are
@@ -37,6 +40,8 @@ inline constexpr llvm::StringLiteral warp = "nb.warp";
 inline constexpr llvm::StringLiteral cull = "nb.cull";
 /// A unit attribute of a function: averages over distributions stay draws.
 inline constexpr llvm::StringLiteral draws = "nb.draws";
+/// A unit attribute of a function: its image is a table of reflections.
+inline constexpr llvm::StringLiteral reflections = "nb.reflections";
 /// On an image: only blocks of pixels with light are computed. On a sum in it: how each of its
 /// dimensions runs, as an array of LitDimension (dialect/NB.h). On a loop in the place of rows: it
 /// is over such blocks. On a load of an integer: it is from a list, which is never written.

@@ -1,14 +1,10 @@
 #include "dialect/RuleBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::nb;
-
-/// As in the lowering of nb ops to arithmetic, so that common steps are found.
-static constexpr auto contract = arith::FastMathFlags::contract;
 
 static bool isScalar(Value x) { return isScalarOrLanes(x.getType()); }
 
@@ -64,10 +60,10 @@ Value RuleBuilder::select(Value condition, Value x, Value y) {
 //===----------------------------------------------------------------------===//
 
 Value RuleBuilder::reciprocal(Value x) { return div(constant(x.getType(), 1), x); }
-Value RuleBuilder::rsqrt(Value x) { return math::RsqrtOp::create(b, loc, x, contract); }
-Value RuleBuilder::sin(Value x) { return math::SinOp::create(b, loc, x, contract); }
-Value RuleBuilder::cos(Value x) { return math::CosOp::create(b, loc, x, contract); }
-Value RuleBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x, contract); }
+Value RuleBuilder::rsqrt(Value x) { return math::RsqrtOp::create(b, loc, x, flags); }
+Value RuleBuilder::sin(Value x) { return math::SinOp::create(b, loc, x, flags); }
+Value RuleBuilder::cos(Value x) { return math::CosOp::create(b, loc, x, flags); }
+Value RuleBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x, flags); }
 
 Value RuleBuilder::signOf(Value x) {
   return math::CopySignOp::create(b, loc, constant(x.getType(), 1), x);

@@ -13,7 +13,8 @@ namespace mlir::nb {
 
 class RuleBuilder : public ScalarBuilder {
 public:
-  using ScalarBuilder::ScalarBuilder;
+  RuleBuilder(OpBuilder &builder, Location loc, arith::FastMathFlags flags = physicsFlags)
+      : ScalarBuilder(builder, loc, flags) {}
 
   Value zeroLike(Value x) { return zeroOf(b, loc, x.getType()); }
 

@@ -2,16 +2,25 @@
 #ifndef NB_DIALECT_SCALARBUILDER_H
 #define NB_DIALECT_SCALARBUILDER_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 
 namespace mlir::nb {
 
-/// Emits arith and math ops on values of one type. Operations may contract into fused
-/// multiply-adds; nothing else is relaxed.
+/// The flags of arithmetic that is physics: passes may rewrite it as they may nb ops, see the
+/// dialect's description. Down to LLVM goes `contract` alone.
+constexpr arith::FastMathFlags physicsFlags = arith::FastMathFlags::fast;
+
+/// The fast-math flags of an op; none where it has none.
+arith::FastMathFlags flagsOf(Operation *op);
+
+/// Emits arith and math ops on values of one type, with the same flags.
 class ScalarBuilder {
 public:
-  ScalarBuilder(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  ScalarBuilder(OpBuilder &builder, Location loc,
+                arith::FastMathFlags flags = arith::FastMathFlags::contract)
+      : b(builder), loc(loc), flags(flags) {}
 
   Value constant(Type type, double value);
   Value add(Value x, Value y);
@@ -31,6 +40,7 @@ public:
 protected:
   OpBuilder &b;
   Location loc;
+  arith::FastMathFlags flags;
 };
 
 } // namespace mlir::nb

@@ -1,6 +1,7 @@
 #include "lib/Choose/DefaultsChooser.h"
 
 #include "lib/Choose/AverageDraws.h"
+#include "lib/Choose/AverageNodes.h"
 #include "lib/Estimate/AverageError.h"
 #include "lib/Experiment/CellGeometry.h"
 #include "lib/Experiment/Units.h"
@@ -8,34 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <stdexcept>
 
 namespace nanobragg {
 namespace {
-
-/// Nodes and weights of Gauss-Legendre quadrature over -1/2 to 1/2, by Newton's method on the
-/// Legendre polynomial.
-void chooseNodes(std::int64_t count, Average &average) {
-  average.nodes.clear();
-  average.weights.clear();
-  for (std::int64_t i = 0; i != count; ++i) {
-    double x = -std::cos(std::numbers::pi * (double(i) + 0.75) / (double(count) + 0.5));
-    double slope = 1;
-    for (int step = 0; step != 20; ++step) {
-      double before = 0, value = 1;
-      for (std::int64_t n = 1; n <= count; ++n) {
-        const double next = (double(2 * n - 1) * x * value - double(n - 1) * before) / double(n);
-        before = value;
-        value = next;
-      }
-      slope = double(count) * (x * value - before) / (x * x - 1);
-      x -= value / slope;
-    }
-    average.nodes.push_back(x / 2);
-    average.weights.push_back(1 / ((1 - x * x) * slope * slope));
-  }
-}
 
 /// A normal distribution that is cut off where it has fallen by `exponent` lacks a fifteenth of the
 /// tolerance. Integrands that end inside a pixel, as a spot's ridge at its edge,
@@ -80,7 +57,7 @@ void DefaultsChooser::chooseAveraging() {
   if (averaging == Averaging::Closed && said(&O::shape) != CrystalShape::Gauss)
     throw std::invalid_argument("--average: only Gaussian crystals have averages in closed form; "
                                 "give -gauss_xtal, or --average=quadrature or --average=sampled");
-  experiment.variant.bandwidth = bandwidth > 0;
+  experiment.variant.bandwidth = bandwidth > 0 ? Bandwidth::Normal : Bandwidth::None;
   experiment.beam.bandwidthSigma = bandwidth;
 }
 
@@ -148,6 +125,8 @@ void DefaultsChooser::chooseAverage() {
   chooseQuadrature(said(&O::averageTolerance).value_or(draws ? 1e-2 : 1e-3), experiment.average);
   switch (experiment.variant.averaging) {
   case Averaging::Sampled:
+  case Averaging::Reflections: // made of an experiment whose averages are closed
+  case Averaging::Spots:
     break;
   case Averaging::Closed:
     if (!said(&O::phiSteps))

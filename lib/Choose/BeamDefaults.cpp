@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -71,7 +72,7 @@ void DefaultsChooser::chooseBeam() {
   // Dispersion has no step of its own, so that there is no ratio to round.
   if (width.value_or(0) > 0)
     report.dispersion = reported(chooseStepRange(
-        *width, {}, listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
+        width, {}, listed ? said.unread().dispersionSteps : said(&O::dispersionSteps),
         semantics.exactRatios, "-dispersion"));
   if (!listed && said(&O::hdivSigma)) {
     chooseNormalDivergence();
@@ -121,6 +122,72 @@ void DefaultsChooser::chooseSources() {
     generateSources();
   else
     listSources();
+  const auto between = said(&O::spectrumBetween);
+  if (!inputs.spectrum.empty())
+    chooseSpectrum();
+  else if (between && inputs.sources.empty())
+    throw std::invalid_argument(
+        "--spectrum-between says what a spectrum is between its points, and "
+        "there is none; give --spectrum=FILE, or --expt with a polychromatic beam");
+}
+
+void DefaultsChooser::chooseSpectrum() {
+  const auto refuse = [](const std::string &why) {
+    throw std::invalid_argument("--spectrum-between=linear: " + why +
+                                "; leave it out, and the points of the spectrum are lines");
+  };
+  if (experiment.variant.averaging != Averaging::Closed)
+    refuse("spots of a continuous spectrum are averages in closed form, of Gaussian crystals "
+           "(-gauss_xtal --average=closed)");
+  if (experiment.sourceCount() != 1 || experiment.variant.bandwidth != Bandwidth::None)
+    refuse("the spectrum is that of the beam, which has no other spread of wavelengths and no "
+           "samples of its divergence");
+  if (experiment.variant.sweep || experiment.detector.layers != 1 ||
+      experiment.variant.curvature != Curvature::Flat)
+    refuse("images of a continuous spectrum are stills on flat sensors of one layer");
+  std::vector<std::array<double, 2>> points = inputs.spectrum;
+  std::ranges::sort(points);
+  double area = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (points[i][0] == points[i - 1][0])
+      refuse("the spectrum has two points at " + text(points[i][0] / units::angstrom) + " A");
+    area += (points[i][0] - points[i - 1][0]) * (points[i][1] + points[i - 1][1]) / 2;
+  }
+  if (points.size() < 2)
+    refuse("the spectrum has one point");
+  // It ends steeply where its ends are not 0.
+  constexpr double steep = 1e-6; // by this part of the interval beside it
+  const auto endAt = [&](std::size_t end, std::size_t beside) {
+    return std::array{points[end][0] + steep * (points[end][0] - points[beside][0]), 0.0};
+  };
+  const std::size_t last = points.size() - 1;
+  const std::array begin = endAt(0, 1), end = endAt(last, last - 1);
+  if (points[last][1] > 0)
+    points.push_back(end);
+  if (points[0][1] > 0)
+    points.insert(points.begin(), begin);
+  Beam &beam = experiment.beam;
+  experiment.variant.bandwidth = Bandwidth::Spectrum;
+  for (const auto &[wavelength, weight] : points) {
+    beam.spectrumWavelength.values.push_back(wavelength);
+    beam.spectrumDensity.push_back(weight / area);
+  }
+  // Averages are taken about a normal distribution with the same mean that is, at least, as wide
+  // and has no higher peak.
+  double mean = 0, square = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const auto [x, a] = points[i - 1];
+    const auto [y, b] = points[i];
+    const double part = (y - x) / area;
+    mean += part * (a * (2 * x + y) + b * (x + 2 * y)) / 6;
+    square +=
+        part * (a * (3 * x * x + 2 * x * y + y * y) + b * (x * x + 2 * x * y + 3 * y * y)) / 12;
+  }
+  beam.wavelength = mean;
+  const double peak = std::ranges::max(beam.spectrumDensity);
+  beam.bandwidthSigma = std::max(1 / (std::sqrt(2 * std::numbers::pi) * peak),
+                                 std::sqrt(std::max(square - mean * mean, 0.0))) /
+                        mean;
 }
 
 void DefaultsChooser::generateSources() {

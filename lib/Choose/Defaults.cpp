@@ -1,11 +1,11 @@
 #include "lib/Choose/DefaultsChooser.h"
 
 #include "lib/Choose/FreshSeed.h"
-#include "lib/Choose/LikelyUnits.h"
 #include "lib/Choose/WholeNumber.h"
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/Experiment/Units.h"
+#include "lib/Quantities/LikelyUnits.h"
 
 #include <algorithm>
 #include <cmath>

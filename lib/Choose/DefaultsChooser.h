@@ -56,6 +56,7 @@ private:
   double beamSize() const; ///< m
   void chooseFluence();
   void chooseSources();
+  void chooseSpectrum();
   void generateSources();
   void listSources();
   void chooseWavelengthScale();

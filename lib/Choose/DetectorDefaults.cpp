@@ -66,14 +66,26 @@ void DefaultsChooser::chooseBeamCenter() {
     const auto value = get(field, used);
     return value ? value : header;
   };
-  const auto xBeam = metres(&O::xBeam, given.xBeam, !aboutSample);
-  const auto yBeam = metres(&O::yBeam, given.yBeam, !aboutSample);
-  const auto xClose = metres(&O::xClose, {}, custom && !xBeam);
-  const auto yClose = metres(&O::yClose, {}, custom && !yBeam);
+  auto xBeam = metres(&O::xBeam, given.xBeam, !aboutSample);
+  auto yBeam = metres(&O::yBeam, given.yBeam, !aboutSample);
+  auto xClose = metres(&O::xClose, {}, custom && !xBeam);
+  auto yClose = metres(&O::yClose, {}, custom && !yBeam);
   const auto ofFlagX = get(&O::orgX, aboutSample || (custom && !xBeam && !xClose));
   const auto ofFlagY = get(&O::orgY, aboutSample || (custom && !yBeam && !yClose));
   const auto orgX = ofFlagX ? ofFlagX : given.orgX, orgY = ofFlagY ? ofFlagY : given.orgY;
 
+  // X runs along slow and Y along fast; MOSFLM counts from the middle of the first pixel.
+  const bool mosflm = convention == Convention::Mosflm;
+  const bool slowFirst = mosflm || convention == Convention::Denzo;
+  const double half = mosflm ? 0.5 * pixel : 0;
+  const auto center = said(&O::beamCenter);
+  if (center) {
+    const auto [fast, slow] = *center;
+    xBeam = slowFirst ? slow - half : fast;
+    yBeam = slowFirst ? fast - half : convention == Convention::Adxv ? r.detSizeSlow - slow : slow;
+    xClose = fast;
+    yClose = slow;
+  }
   double fClose = orgX ? (*orgX - 0.5) * pixel : r.detSizeFast / 2.0;
   double sClose = orgY ? (*orgY - 0.5) * pixel : r.detSizeSlow / 2.0;
   r.xClose = xClose.value_or(fClose);
@@ -88,15 +100,12 @@ void DefaultsChooser::chooseBeamCenter() {
     sBeam = r.detSizeSlow - r.yBeam;
     break;
   case Convention::Mosflm:
-  case Convention::Denzo: {
-    // X runs along slow and Y along fast; MOSFLM counts from the middle of the first pixel.
-    const double half = convention == Convention::Mosflm ? 0.5 * pixel : 0;
+  case Convention::Denzo:
     r.xBeam = xBeam.value_or((r.detSizeSlow + pixel) / 2.0);
     r.yBeam = yBeam.value_or((r.detSizeFast + pixel) / 2.0);
     fBeam = r.yBeam + half;
     sBeam = r.xBeam + half;
     break;
-  }
   case Convention::Xds:
   case Convention::Dials:
   case Convention::Custom:
@@ -111,8 +120,8 @@ void DefaultsChooser::chooseBeamCenter() {
     break;
   }
   const bool sample = report.pivot == Pivot::Sample;
-  d.beamCenterFast = sample ? fClose : fBeam;
-  d.beamCenterSlow = sample ? sClose : sBeam;
+  d.beamCenterFast = center ? (*center)[0] : sample ? fClose : fBeam;
+  d.beamCenterSlow = center ? (*center)[1] : sample ? sClose : sBeam;
 }
 
 void DefaultsChooser::chooseDistance() {

@@ -78,6 +78,10 @@ void DefaultsChooser::chooseFactorsByEnergy() {
                                 "nearest reflection; leave one of the two out");
   if (inputs.byEnergy->channels)
     chooseChannels();
+  else if (experiment.variant.bandwidth == Bandwidth::Spectrum)
+    throw std::invalid_argument("--spectrum-between=linear: f' and f'' by energy are those of "
+                                "lines; give structure factors "
+                                "of channels, or leave it out");
   else
     chooseAnomalous();
 }

@@ -49,8 +49,8 @@ struct OutputOptions {
   std::optional<std::string> pngFile;
   bool pngRings = false; ///< with a scale bar
   bool nexusBitshuffle = false;
-  std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, streamFile, shotsFile, mtzFile,
-      mapFile;
+  std::optional<std::string> cbfFile, nexusFile, exptFile, reflFile, reflectionsFile, streamFile,
+      shotsFile, mtzFile, mapFile;
   std::optional<std::string> dumpFile; ///< write the structure factors here (-dump with -hkl)
   double intScale = 0, pgmScale = 0;   ///< <= 0: automatic
   CountingOptions counting;
@@ -90,8 +90,9 @@ struct LossOptions {
 
 struct ToolOptions {
   // These print on standard output and end the run; nothing else on the line is looked at.
-  bool help = false, version = false, listFlags = false;
+  bool help = false, version = false, listFlags = false, doctor = false;
   std::string helpWord;        ///< help shows only flags that it occurs in; empty: all
+  bool check = false;          ///< print what the run would do
   bool listParameters = false; ///< list the parameters of the kernel that this command line needs
 
   SimulatorOptions simulator; ///< engine, device and threads
@@ -102,6 +103,7 @@ struct ToolOptions {
   Emit emit = Emit::Nothing;
   Until until; ///< for Emit::Mlir
   std::optional<std::string> timingFile;
+  bool profile = false;    ///< print in which lines of the program kernels spend their time
   Instruments instruments; ///< `json` is of gradients, too
   std::optional<PixelIndex> tracePixel;
   // These render on both engines, print how far they are apart and end the run.
@@ -138,7 +140,7 @@ NoiseModel noiseModel(const CommandLine &line);
 /// Whether a flag was given, by its name in the flag table.
 bool isGiven(const CommandLine &line, std::string_view name);
 
-/// Throws UsageError for a word that is no flag of nb-sim. It names the closest flag, also among
+/// Throws UsageError for a word that is not a flag of nb-sim. It names the closest flag, also among
 /// those that a tool has besides.
 void requireKnownFlag(const std::string &word, const std::vector<std::string_view> &ownFlags);
 

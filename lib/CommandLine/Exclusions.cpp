@@ -23,6 +23,7 @@ bool gpuProgram(const CommandLine &line) { return onGpu(line) || gpuOnCpu(line);
 /// Actions that a run can take instead of making an image. The names in one list go together.
 const std::vector<Names> &actions() {
   static const std::vector<Names> all = {{"--list-parameters"},
+                                         {"--check"},
                                          {"--emit", "--print-pipeline"},
                                          {"--compare-engines", "--compare-stages"},
                                          {"--grad", "--jacobian"}};
@@ -50,56 +51,65 @@ std::vector<Exclusion> makeTable() {
   for (std::size_t i = 0; i != actions().size(); ++i) {
     for (std::size_t j = i + 1; j != actions().size(); ++j)
       if (!(actions()[i] == prints && actions()[j] == derives)) // it prints the derivative's
-        table.add(actions()[i], actions()[j], "each of them takes the place of the image");
+        table.add(actions()[i], actions()[j], "each of them replaces the image");
     table.add(actions()[i],
               {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel"},
-              "the second looks at the run that makes an image, and the first takes its place");
+              "the second needs a run that makes an image, which the first replaces");
   }
-  table.add(prints, {"--timing"}, "nothing is run that could be timed");
-  table.add({"--list-parameters"}, {"--timing"}, "nothing is run that could be timed");
+  table.add(prints, {"--timing"}, "nothing is run");
+  table.add({"--beam-center"}, {"-Xbeam", "-Ybeam", "-Xclose", "-Yclose", "-ORGX", "-ORGY"},
+            "each of them says where the beam meets the detector");
+  table.add({"--list-parameters", "--check"}, {"--timing"}, "nothing is run");
+  table.add({"--list-parameters", "--check", "--emit", "--print-pipeline"}, {"--profile"},
+            "nothing is run");
+  table.add(compares, {"--profile"},
+            "most of the time of a comparison is spent in the interpreter");
+  table.add(interprets, {"--profile"}, "the interpreter has no machine code to profile");
+  table.add({"--profile"}, {"--device"}, "samples are taken on the processor", onGpu, "cuda");
   table.add({"--emit"}, {"--print-pipeline"}, "one of them is printed");
   table.add({"--list-parameters"}, {"--dump-ir"}, "nothing is compiled");
   table.add(compares, {"--timing"}, "a comparison is not timed");
   table.add(compares, {"--no-fuse"}, "a comparison runs both engines");
-  table.add(compares, {"--device"},
-            "the engines are compared on the processor, to which --device=gpu-on-cpu gives a GPU's "
-            "program",
-            onGpu, "cuda");
+  table.add(
+      compares, {"--device"},
+      "engines are compared on the processor; --device=gpu-on-cpu compares the program of a GPU",
+      onGpu, "cuda");
   const Names series = {"--frames", "--shots", "--lattices"};
   for (const Names &group : actions())
-    table.add(series, group, "a series makes images, and the second takes their place");
+    if (group != Names{"--check"})
+      table.add(series, group, "a series makes images, which the second replaces");
   table.add(
       series,
       {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
-      "the second looks at one run, and a series has many");
+      "the second is for a single run");
   table.add({"--spectrum"}, {"-sourcefile"}, "both list the sources");
   table.add({"--hkl-channels"}, {"-hkl", "-dump"}, "both give the structure factors");
   table.add({"--hkl-channels"}, {"--anomalous-atoms", "--anomalous-table"},
             "each makes structure factors depend on the energy");
-  table.add({"--geom"}, {"--expt"}, "both say where the detector is");
-  table.add({"--frames"}, {"--shots"}, "both say which images there are");
-  table.add({"--lattices"}, {"--shots"}, "both say which crystals images show");
+  table.add({"--geom"}, {"--expt"}, "both describe the detector");
+  table.add({"--frames"}, {"--shots"}, "both define the images");
+  table.add({"--lattices"}, {"--shots"}, "both define the crystals on an image");
   table.add({"-curved_det"},
             {"--write-refl", "--write-stream", "--png-rings", "--write-expt", "--cbf", "--nexus",
              "--write-map"},
             "the second is for flat panels");
   table.add({"--until-before"}, {"--until-after"}, "a program is printed once");
+  table.add(series, {"--reflections"}, "the second is the table of one image");
   table.add({"--pixels"},
             {"-intfile", "-noisefile", "-pgmfile", "--png", "--cbf", "--nexus", "--write-expt",
-             "--write-refl", "--write-stream", "--write-map", "--frames", "--shots", "--lattices",
-             "--trace-pixel", "-printout", "-printout_pixel"},
-            "a list of pixels is no image");
-  table.add({"-dead_time"}, {"-noisefile"},
-            "noise is that of photons that are all counted, and a dead pixel misses some");
+             "--write-refl", "--reflections", "--write-stream", "--write-map", "--frames",
+             "--shots", "--lattices", "--trace-pixel", "-printout", "-printout_pixel"},
+            "a list of pixels is not an image");
+  table.add({"-dead_time"}, {"-noisefile"}, "noise is drawn for counts without losses");
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 
   table.add({"--kernel"}, {"--grad", "--jacobian"},
-            "the file has the kernel of an image, and derivatives need their own");
-  table.add({"--kernel"}, prints, "the file has no program that could be printed");
+            "the file contains the kernel of an image, and derivatives need their own");
+  table.add({"--kernel"}, prints, "the file contains no program to print");
   table.add({"--kernel"}, {"--list-parameters"},
             "nb-compile --inspect=FILE lists the parameters of a file's kernel");
-  table.add({"--kernel"}, compares, "the file has no program that could be interpreted");
-  table.add({"--kernel"}, interprets, "the file has no program that could be interpreted");
+  table.add({"--kernel"}, compares, "the file contains no program to interpret");
+  table.add({"--kernel"}, interprets, "the file contains no program to interpret");
   table.add({"--kernel"}, {"--dump-ir"}, "with a file nothing is compiled");
   table.add({"--pipeline"}, schedule, "the schedule is a pipeline", namesSchedule);
   for (const auto &[passes, when] :
@@ -108,9 +118,8 @@ std::vector<Exclusion> makeTable() {
     table.add({"--kernel"}, passes, "with a file nothing is compiled", when);
     table.add({"--list-parameters"}, passes, "nothing is compiled", when);
   }
-  table.add({"--kernel"}, {"--device"}, "the file says itself what it is for", gpuOnCpu,
-            "gpu-on-cpu");
-  table.add(interprets, {"--device"}, "the interpreter has no program of a GPU", gpuProgram,
+  table.add({"--kernel"}, {"--device"}, "the file determines the device", gpuOnCpu, "gpu-on-cpu");
+  table.add(interprets, {"--device"}, "the interpreter does not run GPU programs", gpuProgram,
             "cuda and gpu-on-cpu");
   return std::move(table.rows);
 }
@@ -138,7 +147,8 @@ const GivenFlag *actionOf(const CommandLine &line) {
 
 const GivenFlag *questionOf(const CommandLine &line) {
   const GivenFlag *question = actionOf(line);
-  for (std::string_view name : {"--probe", "--check-finite", "--trace-pixel", "--timing"})
+  for (std::string_view name :
+       {"--probe", "--check-finite", "--trace-pixel", "--timing", "--profile"})
     if (!question)
       question = find(line, name);
   return question;

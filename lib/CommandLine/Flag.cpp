@@ -61,7 +61,7 @@ std::int64_t Values::integer(std::size_t index) const {
 Vec3 Values::direction() const {
   const Vec3 vector{number(0), number(1), number(2)};
   if (vector == Vec3{})
-    refuse("0 0 0 is no direction; give a vector that is not zero");
+    refuse("0 0 0 is not a direction; give a vector that is not zero");
   return vector;
 }
 

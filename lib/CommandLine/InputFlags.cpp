@@ -32,23 +32,23 @@ FlagGroup inputFlags() {
           {.spellings = {"-hkl"},
            .values = "FILE",
            .fallback = "none",
-           .help = "structure factors, told by content: lines of h k l F of the P1 cell; MTZ, CIF "
-                   "or SHELX reflections (FILE:COLUMN for another than the obvious one), expanded "
-                   "to P1; or a model, PDB or CIF, from which they are calculated, or several with "
-                   "weights (a.pdb:0.7,b.pdb:0.3). Plain or gzip",
+           .help = "structure factors; the format is detected from the content: lines of h k l F "
+                   "of the P1 cell; MTZ, CIF or SHELX reflections, expanded to P1 (FILE:COLUMN "
+                   "selects a column); or a PDB or CIF model to calculate them from, or several "
+                   "with weights (a.pdb:0.7,b.pdb:0.3). Plain or gzip",
            .apply = [](CommandLine &line, const Values &v) { line.files.hkl = v.text(); }},
           {.spellings = {"--hkl-channels"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "structure factors by energy: lines of eV and a file as -hkl takes it, from the "
-               "list's folder. Each source has those of the nearest energy, see --channel-weights",
+           .help = "structure factors by energy: lines of eV and a file in a format of -hkl, "
+                   "relative to the folder of the list. Each source uses the nearest energy, see "
+                   "--channel-weights",
            .apply = [](CommandLine &line, const Values &v) { line.files.hklChannels = v.text(); }},
           {.spellings = {"--channel-weights"},
            .values = "nearest|linear",
            .fallback = "nearest",
-           .help = "of --hkl-channels, for a source between two energies: the factors of the "
-                   "nearest, or those of both in proportion",
+           .help = "for a source between two energies of --hkl-channels: the factors of the "
+                   "nearest, or linear interpolation",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view kinds[] = {"nearest", "linear"};
@@ -58,17 +58,16 @@ FlagGroup inputFlags() {
           {.spellings = {"--anomalous-atoms"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "atoms whose f' and f'' are added to the complex structure factors of -hkl: lines "
-               "of label x y z occupancy B, and space_group NAME where they are not all of the "
-               "cell; or a PDB or mmCIF model, of which elements may be named (FILE:SE,ZN)",
+           .help = "atoms whose f' and f'' are added to the complex structure factors of -hkl: "
+                   "lines of label x y z occupancy B, and space_group NAME to generate the others; "
+                   "or a PDB or mmCIF model (FILE:SE,ZN selects elements)",
            .apply = [](CommandLine &line,
                        const Values &v) { line.files.anomalousAtoms = v.text(); }},
           {.spellings = {"--anomalous-table"},
            .values = "FILE",
            .fallback = "Cromer and Liberman's",
-           .help = "their f' and f'' by energy: lines of label eV f' f'', between which is "
-                   "interpolated",
+           .help =
+               "f' and f'' of --anomalous-atoms: lines of label eV f' f'', interpolated linearly",
            .apply = [](CommandLine &line,
                        const Values &v) { line.files.anomalousTable = v.text(); }},
           {.spellings = {"-dump"},
@@ -84,7 +83,7 @@ FlagGroup inputFlags() {
           {.spellings = {"-mask"},
            .values = "FILE",
            .fallback = "none",
-           .help = "SMV image whose zero pixels are skipped; its header counts as with -img",
+           .help = "SMV image whose zero pixels are skipped; its header is read as with -img",
            .apply = [](CommandLine &line, const Values &v) { line.files.mask = v.text(); }},
           {.spellings = {"-gain_map"},
            .values = "FILE",
@@ -97,13 +96,13 @@ FlagGroup inputFlags() {
            .fallback = "none",
            .help = "experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector of "
                    "any number of panels; N counts from 0. Without N, experiments that share its "
-                   "images are lattices on them. Flags win over the file",
+                   "images are lattices on them. Flags override the file",
            .apply = [](CommandLine &line, const Values &v) { line.files.expt = v.text(); }},
           {.spellings = {"--geom"},
            .values = "FILE",
            .fallback = "none",
            .help = "detector geometry of CrystFEL: panels, bad regions, photon energy and camera "
-                   "length, which -energy and -distance give where they stand in an image",
+                   "length; if the file refers to an image for these, give -energy and -distance",
            .apply = [](CommandLine &line, const Values &v) { line.files.geometry = v.text(); }},
           {.spellings = {"--spectrum"},
            .values = "FILE",
@@ -141,8 +140,8 @@ FlagGroup inputFlags() {
            .values = "THICKNESS",
            .unit = "mm",
            .fallback = "0.1",
-           .help = "of the background's material along the beam; behind a -stol of that one, "
-                   "before the first of all",
+           .help = "thickness of the background material along the beam; applies to the preceding "
+                   "-stol, or to all if given before the first",
            .range = Range::notNegative(),
            .apply = setMaterial<&MaterialOptions::thickness, units::fromMillimetres>,
            .with = "-stol -4stol -Q"},
@@ -150,7 +149,7 @@ FlagGroup inputFlags() {
            .values = "RHO",
            .unit = "g/cm3",
            .fallback = "1; air 0.0012",
-           .help = "density of the background's material; as -thickness",
+           .help = "density of the background material; applies as -thickness",
            .range = Range::notNegative(),
            .apply = setMaterial<&MaterialOptions::density, units::fromGramsPerCubicCentimetre>,
            .with = "-stol -4stol -Q"},
@@ -158,7 +157,7 @@ FlagGroup inputFlags() {
            .values = "WEIGHT",
            .unit = "g/mol",
            .fallback = "18; air 28",
-           .help = "molecular weight of the background's material; as -thickness",
+           .help = "molecular weight of the background material; applies as -thickness",
            .range = Range::positive(),
            .apply = setMaterial<&MaterialOptions::molarMass, units::fromGrams>,
            .with = "-stol -4stol -Q"},

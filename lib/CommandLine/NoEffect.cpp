@@ -8,7 +8,8 @@
 namespace nanobragg {
 
 namespace idle {
-const Idle always{[](const CommandLine &) { return true; }, "it is there for the C program's sake"};
+const Idle always{[](const CommandLine &) { return true; },
+                  "it exists for compatibility with the C program"};
 const Idle noNoiseImage{[](const CommandLine &line) { return !line.outputs.noise; },
                         "no noise image is made"};
 const Idle noImage{[](const CommandLine &line) { return actionOf(line) != nullptr; },

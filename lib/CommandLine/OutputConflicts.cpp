@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct NamedFile {
-  const char *flag;
+  std::string flag;
   std::string path;
 };
 
@@ -34,6 +34,7 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
   add(files, "--nexus", o.nexusFile);
   add(files, "--write-expt", o.exptFile);
   add(files, "--write-refl", o.reflFile);
+  add(files, "--reflections", o.reflectionsFile);
   add(files, "--write-shots", o.shotsFile);
   add(files, "--write-stream", o.streamFile);
   add(files, "--write-mtz", o.mtzFile);
@@ -76,7 +77,7 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
   add(files, "--pixels", f.pixels);
   for (const BackgroundFile &table : f.backgrounds)
     if (!stockMaterial(table.name))
-      files.push_back({table.flag.data(), table.name});
+      files.push_back({std::string(table.flag), table.name});
   if (!f.hkl)
     add(files, "-dump", f.dump);
   return files;

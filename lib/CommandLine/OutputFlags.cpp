@@ -19,15 +19,14 @@ FlagGroup outputFlags() {
           {.spellings = {"-floatfile", "-floatimage"},
            .values = "FILE",
            .fallback = "floatimage.bin",
-           .help = "image of photons per pixel, 32-bit floats without header; with one where the "
-                   "name ends in .npy",
+           .help = "image of photons per pixel: 32-bit floats without header, or NumPy if the name "
+                   "ends in .npy",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.floatFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"-intfile", "-intimage"},
            .values = "FILE",
            .fallback = "intimage.img",
-           .help = "scaled image, SMV; with --panels one file for each panel, NAME_panel0.img and "
-                   "so on",
+           .help = "scaled image, SMV; with --panels one file per panel, NAME_panel0.img and so on",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.intFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"-pgmfile", "-pgmimage"},
@@ -43,7 +42,7 @@ FlagGroup outputFlags() {
           {.spellings = {"-noisefile", "-noiseimage"},
            .values = "FILE",
            .fallback = "noiseimage.img",
-           .help = "image with photon-counting noise, SMV, with --panels one file for each panel; "
+           .help = "image with photon-counting noise, SMV; with --panels one file per panel; "
                    "undoes an earlier -nonoise",
            .apply =
                [](CommandLine &line, const Values &v) {
@@ -54,64 +53,72 @@ FlagGroup outputFlags() {
           {.spellings = {"--cbf"},
            .values = "FILE",
            .fallback = "none",
-           .help = "miniCBF with the photons counted, noise included unless -nonoise, without "
-                   "offset: for DIALS, XDS and fabio; one panel at a right angle to the beam",
+           .help = "counted photons as miniCBF, with noise unless -nonoise, without offset: for "
+                   "DIALS, XDS and fabio; one panel normal to the beam",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.cbfFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--nexus"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "NXmx (HDF5), one file for all frames and panels: photons counted as 32-bit "
-               "integers, or after -nonoise 32-bit floats; frames that are finished stay readable",
+           .help = "counted photons as NXmx (HDF5), one file for all frames and panels: 32-bit "
+                   "integers, or 32-bit floats with -nonoise; finished frames stay readable",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.nexusFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--nexus-bitshuffle"},
            .fallback = "off: shuffled and deflated, which every HDF5 reads",
-           .help = "compress --nexus with bitshuffle and LZ4, by HDF5's plugin; where there is "
-                   "none, a warning says so",
+           .help = "compress --nexus with bitshuffle and LZ4 by HDF5's plugin; without it, a "
+                   "warning is printed and frames are deflated",
            .apply = [](CommandLine &line, const Values &) { line.outputs.nexusBitshuffle = true; },
            .with = "--nexus"},
           {.spellings = {"--write-expt"},
            .values = "FILE",
            .fallback = "none",
-           .help = "the experiment as DIALS describes it (.expt), of all frames",
+           .help = "the experiment of all frames in the format of DIALS (.expt)",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.exptFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--write-refl"},
            .values = "FILE",
            .fallback = "none",
-           .help = "where the model has each reflection, as a reflection table of DIALS (.refl): "
-                   "panel, position, rotation, box, photons of its pixels without noise",
+           .help = "predicted reflections as a DIALS reflection table (.refl): panel, position, "
+                   "rotation, box, photons without noise",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.reflFile = v.text(); },
+           .idle = {&idle::noImage}},
+          {.spellings = {"--reflections"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "reflections in closed form, without an image: photons, partiality, position, "
+                   "shape, angle and wavelength, as .refl (DIALS), .npz (NumPy) or .csv; for "
+                   "Gaussian crystals with --average=closed",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.outputs.reflectionsFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--write-stream"},
            .values = "FILE",
            .fallback = "none",
-           .help = "the same image by image, as a stream of CrystFEL (.stream) with its geometry",
+           .help = "predicted reflections of each image as a CrystFEL stream (.stream) with its "
+                   "geometry",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.streamFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--write-shots"},
            .values = "FILE",
            .fallback = "none",
-           .help = "what --shots drew or read, as a table that --shots reads: each crystal's "
-                   "orientation, cell, weight and so on",
+           .help = "the shots that --shots drew or read, as a table for --shots: orientation, "
+                   "cell, weight and so on of each crystal",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.shotsFile = v.text(); },
            .with = "--shots"},
           {.spellings = {"--write-mtz"},
            .values = "FILE",
            .fallback = "none",
-           .help = "the structure factors that the images have, as an MTZ file of F, F(+) and F(-) "
-                   "in the space group of -hkl or --expt: what a data set is to give back",
+           .help = "the true structure factors of the images, as an MTZ file of F, F(+) and F(-) "
+                   "in the space group of -hkl or --expt",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.mtzFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--write-map"},
            .values = "FILE",
            .fallback = "none",
-           .help = "of what reflection the Bragg light of each pixel is, a NumPy array of five "
-                   "images: h, k, l (fractions, at the pixel's centre), wavelength in A and "
-                   "partiality, of the crystal that is brightest there; takes two to four "
-                   "renderings more",
+           .help = "the reflection of each pixel, a NumPy array of five images: h, k, l "
+                   "(fractions, at the pixel's centre), wavelength in A and partiality, of the "
+                   "crystal that is brightest there; takes two to four more renderings",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.mapFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"-nonoise"},
@@ -129,7 +136,7 @@ FlagGroup outputFlags() {
            .unit = "counts/photon",
            .fallback = "automatic",
            .help = "scale of the SMV image; 0 or less: automatic, the brightest pixel becomes "
-                   "55000. Frames of a series need a common one",
+                   "55000. A series needs a fixed scale",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.intScale = v.number(); }},
           {.spellings = {"-pgmscale"},
            .values = "FACTOR",
@@ -144,13 +151,13 @@ FlagGroup outputFlags() {
            .idle = {&idle::noGreyImage}},
           {.spellings = {"-printout"},
            .fallback = "off",
-           .help = "as -printout_pixel, where -roi leaves one pixel; no progress then",
+           .help = "as -printout_pixel for the only pixel of -roi; disables progress",
            .apply = [](CommandLine &line, const Values &) { line.tool.printout = true; }},
           {.spellings = {"-printout_pixel"},
            .values = "FAST SLOW",
            .unit = "pixels",
            .fallback = "off",
-           .help = "print how this pixel comes about, as --trace-pixel; no progress then",
+           .help = "print the values of this pixel, as --trace-pixel; disables progress",
            .range = Range::between(0, 1e6),
            .apply =
                [](CommandLine &line, const Values &v) {
@@ -163,7 +170,7 @@ FlagGroup outputFlags() {
            .apply = [](CommandLine &line, const Values &) { line.tool.progress = false; }},
           {.spellings = {"-progress"},
            .fallback = "on",
-           .help = "progress display; the last of the two counts",
+           .help = "progress display; the last of -progress and -noprogress applies",
            .apply = [](CommandLine &line, const Values &) { line.tool.progress = true; }},
       },
       outputQuantities());

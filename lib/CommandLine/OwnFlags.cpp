@@ -37,7 +37,8 @@ std::string describeCommonFlags(std::size_t column) {
 double numberOf(std::string_view flag, const std::string &value, const Range &range) {
   const auto number = parseNumber(value);
   if (!number || !range.contains(*number))
-    throw UsageError(std::string(flag) + ": '" + value + "' is no number that is " + range.text());
+    throw UsageError(std::string(flag) + ": '" + value + "' is not a number that is " +
+                     range.text());
   return *number;
 }
 

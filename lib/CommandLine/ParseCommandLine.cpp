@@ -124,12 +124,12 @@ Semantics chooseSemantics(const std::vector<Occurrence> &all, std::span<const st
 /// -help and its like work on any line, also one that is wrong elsewhere. The word that -help looks
 /// for may be a flag if it is the last.
 bool asksForText(const std::vector<std::string> &words, CommandLine &line) {
+  constexpr std::string_view printing[] = {"--help", "--version", "--list-flags", "--doctor"};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
     const std::string head = words[i].substr(0, equals);
     const Flag *flag = looksLikeFlag(head) ? findFlag(head) : nullptr;
-    if (!flag ||
-        (flag->name() != "--help" && flag->name() != "--version" && flag->name() != "--list-flags"))
+    if (!flag || std::ranges::find(printing, flag->name()) == std::end(printing))
       continue;
     std::vector<std::string> values;
     if (flag->maximumValues() > 0 && equals != std::string::npos)
@@ -205,7 +205,7 @@ CommandLine parseCommandLine(const std::vector<std::string> &words, const Comman
   refuseExclusions(line);
   for (std::string &warning : deprecations(all))
     line.warnings.push_back(std::move(warning));
-  if (line.series.any() || line.outputs.nexusFile)
+  if (line.series.any() || line.outputs.nexusFile || line.outputs.reflectionsFile)
     line.options.averagesByDefault = true;
   if (dependsOnPrefixes(all, words, line, said))
     line.notices.push_back("flag-prefixes");

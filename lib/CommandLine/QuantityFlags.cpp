@@ -55,7 +55,8 @@ void setTwothetaAxis(CommandLine &line, const Values &v) {
 }
 
 Flag flagOf(const Quantity &row) {
-  Flag flag{.values = row.values,
+  Flag flag{.spellings = {},
+            .values = row.values,
             .unit = row.unit->name,
             .fallback = row.fallback,
             .help = row.meaning,

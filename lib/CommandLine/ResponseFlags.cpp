@@ -36,7 +36,7 @@ constexpr Idle noFixedPattern{[](const CommandLine &line) {
                               "there is neither a -calibration nor --dead-pixels nor --hot-pixels"};
 constexpr Idle serialNoise{
     [](const CommandLine &line) { return noiseModel(line).generator == NoiseGenerator::Serial; },
-    "serial noise knows no shots, only -seed"};
+    "serial noise depends on -seed alone"};
 
 } // namespace
 
@@ -47,8 +47,8 @@ FlagGroup responseFlags() {
           {.spellings = {"-flicker"},
            .values = "FRACTION",
            .fallback = "0",
-           .help = "noise of the beam's intensity, standard deviation over the mean; one deviate "
-                   "for a shot, or with other orders (--detector-order) one for each pixel",
+           .help = "noise of the beam's intensity, standard deviation relative to the mean; one "
+                   "deviate per shot, or with other orders (--detector-order) one per pixel",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.flicker = v.number(); },
@@ -56,8 +56,8 @@ FlagGroup responseFlags() {
           {.spellings = {"-calibration"},
            .values = "FRACTION",
            .fallback = "0; 0.03 with -compat noisify",
-           .help = "error of the pixels' sensitivity, standard deviation over the mean; the same "
-                   "in all images with this -calib_seed",
+           .help = "error of the pixels' sensitivity, standard deviation relative to the mean; the "
+                   "same in all images with this -calib_seed",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.calibration = v.number(); },
@@ -65,7 +65,7 @@ FlagGroup responseFlags() {
           {.spellings = {"-calib_seed"},
            .values = "N",
            .fallback = "123456789",
-           .help = "random-number seed of what belongs to the detector and stays from shot to shot",
+           .help = "random-number seed of detector properties that are constant from shot to shot",
            .range = Range::between(-2147483647, 2147483647),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.calibrationSeed = -v.integer(); },
@@ -74,7 +74,7 @@ FlagGroup responseFlags() {
            .values = "ADU",
            .unit = "ADU",
            .fallback = "0",
-           .help = "standard deviation of what reading a pixel adds to it",
+           .help = "standard deviation of the read-out noise of a pixel",
            .range = Range::notNegative(),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.readOut = v.number(); },
@@ -82,7 +82,7 @@ FlagGroup responseFlags() {
           {.spellings = {"--dead-pixels"},
            .values = "FRACTION",
            .fallback = "0",
-           .help = "so many of the pixels count no photons; -calib_seed says which",
+           .help = "fraction of the pixels that count no photons; -calib_seed selects them",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.deadPixels = v.number(); },
@@ -90,7 +90,8 @@ FlagGroup responseFlags() {
           {.spellings = {"--hot-pixels"},
            .values = "FRACTION",
            .fallback = "0",
-           .help = "so many of the pixels always have the largest count; -calib_seed says which",
+           .help = "fraction of the pixels that always have the largest count; -calib_seed selects "
+                   "them",
            .range = Range::between(0, 1),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.hotPixels = v.number(); },
@@ -98,7 +99,7 @@ FlagGroup responseFlags() {
           {.spellings = {"-bits"},
            .values = "16|32",
            .fallback = "16",
-           .help = "bits of a count in -noisefile; of 32 one is the sign",
+           .help = "bits of a count in -noisefile; one of 32 is the sign",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view widths[] = {"16", "32"};
@@ -109,7 +110,7 @@ FlagGroup responseFlags() {
            .values = "COUNTS",
            .unit = "counts",
            .fallback = "65535, or 2147483647 with -bits 32",
-           .help = "largest count; what is above becomes this",
+           .help = "largest count; larger ones are set to it",
            .range = Range::between(1, 2147483647),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.overload = v.number(); },
@@ -117,7 +118,7 @@ FlagGroup responseFlags() {
           {.spellings = {"--noise"},
            .values = "philox|serial",
            .fallback = "philox; serial with -compat c and -compat noisify",
-           .help = "random numbers of the noise image: philox, of each pixel by its place, on all "
+           .help = "random numbers of the noise image: philox, a function of the pixel, on all "
                    "threads; serial, those of the C programs, one pixel after the other",
            .apply =
                [](CommandLine &line, const Values &v) {
@@ -129,8 +130,8 @@ FlagGroup responseFlags() {
           {.spellings = {"--noise-shot"},
            .values = "N",
            .fallback = "0",
-           .help = "the noise is that of image N, from 0, of a series with this -seed; of a "
-                   "series, that of the first image",
+           .help = "draw the noise of image N, counted from 0, of a series with this -seed; for a "
+                   "series, that of its first image",
            .range = Range::between(0, 2147483647),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.shot = v.integer(); },
@@ -138,8 +139,8 @@ FlagGroup responseFlags() {
           {.spellings = {"--detector-order"},
            .values = "detector|noisify|simtbx",
            .fallback = "detector; noisify with -compat noisify",
-           .help = "in which order noise, point spread and gain act on the noise image: as in a "
-                   "detector, or as in the programs of these names (docs/detector-response.md)",
+           .help = "order of noise, point spread and gain in the noise image: as in a detector, or "
+                   "as in the programs of these names (docs/detector-response.md)",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view orders[] = {"detector", "noisify", "simtbx"};

@@ -22,8 +22,9 @@ Shard shardOf(const Values &v) {
         io::inQuotes(text) +
         " is not I/N with two whole numbers; the shards of four are --shard=0/4 to --shard=3/4");
   if (shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
-    v.refuse(io::inQuotes(text) +
-             " is no shard: they count from 0; the shards of four are --shard=0/4 to --shard=3/4");
+    v.refuse(
+        io::inQuotes(text) +
+        " is not a shard: they count from 0; the shards of four are --shard=0/4 to --shard=3/4");
   return shard;
 }
 
@@ -36,10 +37,10 @@ FlagGroup spindleFlags() {
           {.spellings = {"--frames"},
            .values = "N|scan",
            .fallback = "one image",
-           .help = "a series of N images, or as many as the scan of --expt has: the rotation goes "
-                   "on from frame to frame, files are numbered (NAME_0001.img), and each image has "
-                   "noise of its own (with --noise=serial its seed grows by 1). Only files that "
-                   "are named are written, noise images if none is",
+           .help = "a series of N images, or all images of the scan of --expt: the rotation "
+                   "continues from frame to frame, files are numbered (NAME_0001.img), and each "
+                   "image has its own noise (with --noise=serial the seed increases by 1). Only "
+                   "named files are written, noise images if none is",
            .apply =
                [](CommandLine &line, const Values &v) {
                  if (v.text() == "scan") {
@@ -62,31 +63,30 @@ FlagGroup spindleFlags() {
           {.spellings = {"--shots"},
            .values = "FILE",
            .fallback = "none",
-           .help =
-               "stills: one image for each line of a table, whose first line names flags (misset "
-               "cell fluence seed ...) and the others their values, or for each image of an .expt",
+           .help = "stills: one image per line of a table, whose first line names flags (misset "
+                   "cell fluence seed ...) and whose other lines contain their values, or per "
+                   "image of an .expt",
            .apply = [](CommandLine &line, const Values &v) { line.series.shots = v.text(); }},
           {.spellings = {"--lattices"},
            .values = "FILE",
            .fallback = "one crystal",
            .help =
-               "crystals that share the image, or the images of --frames: a table as that of "
-               "--shots, a line for each, with the columns weight, turn (a rotation from the "
-               "run's orientation, degrees about lab x, y and z at once), from and to (where it "
-               "is there, degrees of the spindle): a split crystal",
+               "several crystals on the image, or on the images of --frames: a table like that of "
+               "--shots, a line per crystal, with the columns weight, turn (a rotation vector in "
+               "degrees about lab x, y and z, relative to the run's orientation), from and to (the "
+               "range of the spindle in degrees in which the crystal is present)",
            .apply = [](CommandLine &line, const Values &v) { line.series.lattices = v.text(); }},
           {.spellings = {"--resume"},
            .fallback = "off",
-           .help =
-               "go on with a series that was interrupted: frames whose files are all there stay",
+           .help = "continue an interrupted series: complete frames are kept",
            .apply = [](CommandLine &line, const Values &) { line.series.resume = true; },
            .with = "--frames --shots"},
           {.spellings = {"--shard"},
            .values = "I/N",
            .fallback = "all images",
-           .help = "one of N processes that share a series (a job array): every N-th image from "
-                   "the I-th on, I from 0 to N-1; each has an HDF5 file of its own, and --nexus is "
-                   "a virtual data set over them",
+           .help = "render every N-th image of a series from the I-th on, I from 0 to N-1, as one "
+                   "task of a job array; each writes its own HDF5 file, and --nexus is a virtual "
+                   "data set over them",
            .apply = [](CommandLine &line, const Values &v) { line.series.shard = shardOf(v); },
            .with = "--frames --shots"},
           {.spellings = {"--deal"},

@@ -84,7 +84,7 @@ void setPart(LossOptions &loss, const std::string &part, const Values &v) {
   } else if (name == "readout" && loss.kind == Kind::Gauss) {
     const auto number = parseNumber(value);
     if (!number || !(*number >= 0))
-      v.refuse("readout=" + value + " is no number that is 0 or more");
+      v.refuse("readout=" + value + " is not a number of 0 or more");
     loss.readOut = number;
   } else {
     v.refuse("'" + part + "' is not understood; " + std::string(lossForm));
@@ -104,7 +104,7 @@ LossOptions lossOf(const Values &v) {
   const auto kind =
       std::ranges::find_if(kinds, [&](const auto &k) { return text.starts_with(k.first); });
   if (kind == std::end(kinds))
-    v.refuse("'" + text + "' is no loss; " + std::string(lossForm));
+    v.refuse("'" + text + "' is not a loss; " + std::string(lossForm));
   loss.kind = kind->second;
   std::size_t begin = kind->first.size();
   for (bool first = true; begin <= text.size(); first = false) {
@@ -131,7 +131,7 @@ FlagGroup toolFlags() {
           {.spellings = {"--help", "-help", "-h"},
            .values = "[WORD]",
            .fallback = "all flags",
-           .help = "this text, or the flags in whose names or descriptions the word occurs",
+           .help = "this text, or the flags whose names or descriptions contain the word",
            .apply =
                [](CommandLine &line, const Values &v) {
                  line.tool.help = true;
@@ -144,6 +144,15 @@ FlagGroup toolFlags() {
           {.spellings = {"--list-flags"},
            .help = "this text as a Markdown page",
            .apply = [](CommandLine &line, const Values &) { line.tool.listFlags = true; }},
+          {.spellings = {"--doctor"},
+           .help = "print what is installed and which devices there are, and test them for about a "
+                   "second; the exit status is 1 where something does not work",
+           .apply = [](CommandLine &line, const Values &) { line.tool.doctor = true; }},
+          {.spellings = {"--check"},
+           .fallback = "off",
+           .help = "print images, samples, files, warnings and the expected time of this command "
+                   "line, without making the images",
+           .apply = [](CommandLine &line, const Values &) { line.tool.check = true; }},
           {.spellings = {"--list-parameters"},
            .fallback = "off",
            .help = "print the parameters of the kernel for this command line, with their units",
@@ -151,9 +160,9 @@ FlagGroup toolFlags() {
           {.spellings = {"--compat", "-compat"},
            .values = "c|right|noisify",
            .fallback = "right",
-           .help = "c: reproduce the peculiarities of the C program; right: be physically right; "
-                   "noisify: the noise image is what its companion noisify makes of -floatfile, "
-                   "which is in photons then, with that program's random numbers, order and limits",
+           .help = "c: reproduce the C program, including its errors; right: correct physics; "
+                   "noisify: the noise image is what noisify makes of -floatfile, which then "
+                   "contains photons, with that program's random numbers, order and limits",
            // Decided before the other flags, see parseCommandLine.
            .apply = [](CommandLine &, const Values &) {}},
           {.spellings = {"--threads"},
@@ -178,27 +187,26 @@ FlagGroup toolFlags() {
            .idle = {&interpretsInF64}},
           {.spellings = {"--cull"},
            .values = "exact|off|TOLERANCE",
-           .fallback = "exact where that pays",
-           .help = "samples to leave out: exact, those that are zero in floating point, which "
-                   "gives the same image bit by bit; those below TOLERANCE times the brightest "
-                   "that a reflection could be; off, none. Crystals of few cells, square ones and "
-                   "GPUs leave nothing out",
+           .fallback = "exact where it is faster",
+           .help = "samples to skip: exact, those that are zero in floating point, with a bitwise "
+                   "identical image; TOLERANCE, those below TOLERANCE times the peak of their "
+                   "reflection; off, none. By default nothing is skipped for small or square "
+                   "crystals and on GPUs",
            .apply =
                [](CommandLine &line, const Values &v) {
                  const auto setting = CullSetting::fromString(v.text());
                  if (!setting)
-                   v.refuse("must be exact, off or a number between 0 and 1, as 1e-12");
+                   v.refuse("must be exact, off or a number between 0 and 1, such as 1e-12");
                  line.tool.simulator.cull = setting;
                },
            .idle = {&interpretsAll, &computesAll}},
           {.spellings = {"--specialize"},
            .values = "auto|off",
            .fallback = "auto",
-           .help =
-               "auto: from ten million samples on, the kernel of a square crystal is made for "
-               "its number of cells, and sums of one term are no sums, which takes a third less "
-               "time in f64; off: one kernel for all numbers. Images differ by less than 1e-12 "
-               "of the brightest pixel",
+           .help = "auto: from ten million samples on, compile the number of cells of a square "
+                   "crystal and sums of one term into the kernel, which takes a third less time in "
+                   "f64; off: one kernel for all numbers. Images differ by less than 1e-12 of the "
+                   "brightest pixel",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view words[] = {"auto", "off"};
@@ -209,15 +217,12 @@ FlagGroup toolFlags() {
            .values = deviceWords,
            .fallback = "auto",
            .help =
-               "what renders: a GPU of NVIDIA (cuda; cuda:1 for the one of number 1) or of AMD "
-               "(hip), a device of OpenCL (opencl, opencl:1; GPUs are numbered before others), all "
-               "GPUs that are like the first, to which an image is dealt (all, of those that "
-               "auto looks for; cuda:all, hip:all, opencl:all), the processor (cpu), the processor "
-               "with "
-               "the program of a GPU, one pixel after "
-               "another (gpu-on-cpu, to check it; gpu-on-cpu:64 with warps of 64 threads in "
-               "place of 32); auto takes a GPU of NVIDIA or AMD where there is one and the work is "
-               "worth its start, some 0.2 s of the processor",
+               "device to render on: an NVIDIA GPU (cuda; cuda:1 for the second), an AMD GPU "
+               "(hip), an OpenCL device (opencl; GPUs are numbered before others), all GPUs like "
+               "the first, which share an image (all; cuda:all, hip:all, opencl:all), the "
+               "processor (cpu), or the processor with the program of a GPU (gpu-on-cpu, to check "
+               "it; gpu-on-cpu:64 with warps of 64 threads instead of 32); auto selects an NVIDIA "
+               "or AMD GPU if there is one and the processor would take more than 0.2 s",
            .apply =
                [](CommandLine &line, const Values &v) {
                  const auto choice = DeviceChoice::fromString(v.text());
@@ -228,27 +233,27 @@ FlagGroup toolFlags() {
           {.spellings = {"--png"},
            .values = "FILE",
            .fallback = "none",
-           .help = "picture of the image with a logarithmic scale; of several panels, as they "
-                   "stand in space",
+           .help = "picture of the image with a logarithmic scale; several panels are shown as in "
+                   "space",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.pngFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"--png-rings"},
            .fallback = "off",
-           .help = "with rings of resolution and a scale bar on --png",
+           .help = "draw resolution rings and a scale bar on --png",
            .apply = [](CommandLine &line, const Values &) { line.outputs.pngRings = true; },
            .with = "--png"},
           {.spellings = {"--panels"},
            .values = "FILE",
            .fallback = "one panel",
            .help = "JSON list of panels: {\"offset_mm\": [X,Y,Z], \"fast\": [X,Y,Z], \"slow\": "
-                   "[X,Y,Z]}, and \"pixels\": [FAST,SLOW] where they differ in size",
+                   "[X,Y,Z]}, and \"pixels\": [FAST,SLOW] if their sizes differ",
            .apply = [](CommandLine &line, const Values &v) { line.files.panels = v.text(); }},
           {.spellings = {"--pixels"},
            .values = "FILE",
            .fallback = "all",
-           .help = "compute these pixels alone: lines of panel fast slow, or panel fast0 fast1 "
+           .help = "compute only these pixels: lines of panel fast slow, or panel fast0 fast1 "
                    "slow0 slow1 for a box with fast0 <= fast < fast1, counted from 0. -floatfile "
-                   "gets one number for each: .npy, .txt with the pixel before it, or 32-bit "
+                   "contains one number per pixel: .npy, .txt with the pixel before it, or 32-bit "
                    "floats; no image is written",
            .apply = [](CommandLine &line, const Values &v) { line.files.pixels = v.text(); }},
           {.spellings = {"--quiet"},
@@ -260,11 +265,15 @@ FlagGroup toolFlags() {
            .fallback = "none",
            .help = "JSON of compile and run seconds, samples, ns per sample",
            .apply = [](CommandLine &line, const Values &v) { line.tool.timingFile = v.text(); }},
+          {.spellings = {"--profile"},
+           .fallback = "off",
+           .help = "print the lines of the program (--emit=nb) in which the kernel spends its time",
+           .apply = [](CommandLine &line, const Values &) { line.tool.profile = true; }},
           {.spellings = {"--emit"},
            .values = "nb|mlir|llvm|asm|stats",
            .fallback = "none",
            .help = "print the program in this form instead of running it, with --grad or "
-                   "--jacobian that of the derivative; stats: what its inner loop is made of",
+                   "--jacobian that of the derivative; stats: instruction counts of its inner loop",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm", "stats"};
@@ -276,30 +285,30 @@ FlagGroup toolFlags() {
            .values = "STAGE",
            .fallback = "the first stage after fusion",
            .help =
-               "with --emit=mlir: the program ahead of this stage of its pipeline: response, "
-               "hoist, branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
+               "with --emit=mlir: the program before this stage of the pipeline: response, hoist, "
+               "branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.until = {Until::Side::Before, v.text()}; }},
           {.spellings = {"--until-after"},
            .values = "STAGE",
            .fallback = "fuse",
-           .help = "with --emit=mlir: the program behind this stage of its pipeline",
+           .help = "with --emit=mlir: the program after this stage of the pipeline",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.until = {Until::Side::After, v.text()}; }},
           {.spellings = {"--pipeline"},
            .values = "TEXT",
            .fallback = "the passes up to fusion",
-           .help = "run these passes in place of those up to fusion, written as for nb-opt: "
+           .help = "run these passes instead of those up to fusion, in the syntax of nb-opt: "
                    "'builtin.module(func.func(nb-fuse))'. They may go further. The passes that a "
-                   "kernel still needs follow, and a line says which passes ran. nb-differentiate "
-                   "marks where derivatives are taken",
+                   "kernel still needs are added, and a line lists all passes that ran. "
+                   "nb-differentiate marks where derivatives are taken",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.pipeline = v.text(); }},
           {.spellings = {"--schedule"},
            .values = "FILE",
-           .fallback = "what nb-try --tune has kept for such images here",
-           .help = "the pipeline of this file, which nb-try --tune -o wrote for this program and "
-                   "processor; none: the compiler's own passes, whatever nb-try --tune has kept",
+           .fallback = "that of nb-try --tune, if there is one",
+           .help = "use the pipeline of this file, which nb-try --tune -o wrote for this program "
+                   "and processor; none: use the compiler's own passes",
            .apply =
                [](CommandLine &line, const Values &v) {
                  line.tool.simulator.keptSchedule = false;
@@ -308,23 +317,22 @@ FlagGroup toolFlags() {
                }},
           {.spellings = {"--print-pipeline"},
            .fallback = "off",
-           .help =
-               "print the passes that this command's kernel takes, with all options, instead of "
-               "running it; with --grad or --jacobian those of the derivative. As --pipeline of "
-               "nb-sim, nb-compile, nb-try or nb-opt the text makes the same kernel",
+           .help = "print the passes of this command's kernel with all options instead of running "
+                   "it; with --grad or --jacobian those of the derivative. The text as --pipeline "
+                   "of nb-sim, nb-compile, nb-try or nb-opt makes the same kernel",
            .apply = [](CommandLine &line, const Values &) { line.tool.emit = Emit::Pipeline; }},
           {.spellings = {"--plugin"},
            .values = "FILES",
            .fallback = "none",
-           .help = "load passes and dialects for --pipeline from these shared objects, with commas "
-                   "between",
+           .help =
+               "load passes and dialects for --pipeline from these shared objects, comma-separated",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.plugins = v.text(); }},
           {.spellings = {"--patterns"},
            .values = "FILES",
            .fallback = "none",
-           .help = "rewrites without C++, PDLL (.pdll), PDL or a schedule of the transform dialect "
-                   "(.mlir), with commas between, which are applied ahead of all passes; "
+           .help = "comma-separated files of rewrites that are applied before all passes: PDLL "
+                   "(.pdll), PDL or a schedule of the transform dialect (.mlir); "
                    "nb-apply-patterns{files=FILE} in --pipeline applies them elsewhere",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.passes.patterns = v.text(); }},
@@ -348,7 +356,7 @@ FlagGroup toolFlags() {
                        const Values &v) { line.tool.instruments.probe = v.text(); }},
           {.spellings = {"--json"},
            .fallback = "off",
-           .help = "print the statistics of --probe, or what --grad prints, as JSON",
+           .help = "print the output of --probe or --grad as JSON",
            .apply = [](CommandLine &line, const Values &) { line.tool.instruments.json = true; },
            .with = "--probe --grad"},
           {.spellings = {"--trace-pixel"},
@@ -360,14 +368,14 @@ FlagGroup toolFlags() {
            .apply = [](CommandLine &line, const Values &v) { line.tool.tracePixel = pixelOf(v); }},
           {.spellings = {"--check-finite"},
            .fallback = "off",
-           .help = "interpret, and stop where NaN or infinity first appears, saying where",
+           .help = "interpret, and stop at the first NaN or infinity with its op and pixel",
            .apply = [](CommandLine &line,
                        const Values &) { line.tool.instruments.checkFinite = true; }},
           {.spellings = {"--compare-engines"},
            .fallback = "off",
-           .help = "render with the kernel and with the interpreter, say how far the images are "
-                   "apart, and name the pass and the value that make the difference; the exit "
-                   "status is 3 beyond the tolerance. No file is written",
+           .help = "render with the kernel and with the interpreter, print the difference of the "
+                   "images, and name the pass and the value that cause it; the exit status is 3 "
+                   "beyond the tolerance. No file is written",
            .apply = [](CommandLine &line, const Values &) { line.tool.compareEngines = true; }},
           {.spellings = {"--compare-stages"},
            .fallback = "off",
@@ -380,8 +388,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--compare-tolerance"},
            .values = "RELATIVE OF_MAXIMUM",
            .fallback = "1e-9 1e-12 in f64, 1e-5 1e-7 in mixed, 1e-3 1e-4 in f32",
-           .help = "how far engines that agree may be apart: the first times the pixel plus the "
-                   "second times the brightest pixel",
+           .help = "tolerance of comparisons: the first number times the pixel plus the second "
+                   "times the brightest pixel",
            .range = Range::notNegative(),
            .apply =
                [](CommandLine &line, const Values &v) {
@@ -392,31 +400,31 @@ FlagGroup toolFlags() {
           {.spellings = {"--grad"},
            .values = "PARAMETERS",
            .fallback = "none",
-           .help = "print the loss and its gradient by these parameters and groups of parameters "
-                   "(--list-parameters), with commas between, in SI units. No file is written",
+           .help = "print the loss and its gradient with respect to comma-separated parameters and "
+                   "groups (--list-parameters), in SI units. No file is written",
            .apply = [](CommandLine &line, const Values &v) { line.tool.gradient = v.text(); }},
           {.spellings = {"--loss"},
            .values = "LOSS",
            .fallback = "sum",
            .help =
-               "of --grad: sum, all photons, or chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
-               "((photons - IMAGE) / S)^2, where S is a number (1 otherwise), an image, or "
-               "poisson: the root of IMAGE, at least 1; poisson:IMAGE[,background=B][,mask=FILE] "
-               "and gauss:IMAGE[,readout=R][,background=B][,mask=FILE], minus the logarithm of the "
-               "likelihood of IMAGE, where B, a number or an image, is added to the simulated "
+               "loss of --grad: sum, all photons; chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
+               "((photons - IMAGE) / S)^2, where S is a number (default 1), an image, or poisson, "
+               "the square root of IMAGE and at least 1; poisson:IMAGE[,background=B][,mask=FILE] "
+               "and gauss:IMAGE[,readout=R][,background=B][,mask=FILE], the negative "
+               "log-likelihood of IMAGE, where B, a number or an image, is added to the simulated "
                "image and the variance of gauss is that of the photons plus R^2",
            .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); },
            .with = "--grad"},
           {.spellings = {"--jacobian"},
            .values = "PARAMETERS",
            .fallback = "none",
-           .help = "write the derivative of each pixel by these parameters, all of them single "
-                   "numbers, as NumPy arrays into the folder of --out",
+           .help = "write the derivative of each pixel by these scalar parameters as NumPy arrays "
+                   "into the folder of --out",
            .apply = [](CommandLine &line, const Values &v) { line.tool.jacobian = v.text(); }},
           {.spellings = {"--out"},
            .values = "DIR",
            .fallback = "none",
-           .help = "folder for the files of --jacobian; made when it is not there",
+           .help = "folder for the files of --jacobian; created if it does not exist",
            .apply = [](CommandLine &line, const Values &v) { line.tool.outDirectory = v.text(); },
            .with = "--jacobian"},
           {.spellings = {"--kernel"},
@@ -428,12 +436,12 @@ FlagGroup toolFlags() {
                        const Values &v) { line.tool.simulator.kernelFile = v.text(); }},
           {.spellings = {"--fallback"},
            .fallback = "off",
-           .help = "where no kernel can be compiled, let the interpreter render, with a warning",
+           .help = "if no kernel can be compiled, use the interpreter, with a warning",
            .apply = [](CommandLine &line, const Values &) { line.tool.simulator.fallback = true; },
            .without = "--kernel --no-fuse"},
           {.spellings = {"--no-fallback"},
            .fallback = "on",
-           .help = "fail where no kernel can be compiled; the last of the two flags counts",
+           .help = "fail if no kernel can be compiled; the last of the two flags applies",
            .apply = [](CommandLine &line, const Values &) { line.tool.simulator.fallback = false; },
            .without = "--kernel --no-fuse"},
       },

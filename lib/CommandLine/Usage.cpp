@@ -68,13 +68,15 @@ struct Variable {
 };
 
 constexpr Variable variables[] = {
-    {"OMP_NUM_THREADS", "threads to render with, as for the C program; --threads goes before it"},
-    {"NB_CACHE_DIR", "where compiled kernels are kept (default: nanobragg in XDG_CACHE_HOME or "
-                     "~/.cache); nb-cache looks after them"},
-    {"NB_CACHE_SIZE", "how much of them is kept, in bytes or with K, M or G (default: 256M)"},
+    {"OMP_NUM_THREADS", "number of threads, as for the C program; --threads overrides it"},
+    {"NB_CACHE_DIR", "folder of the kernel cache (default: nanobragg in XDG_CACHE_HOME or "
+                     "~/.cache); nb-cache manages it"},
+    {"NB_CACHE_SIZE", "size limit of the cache, in bytes or with K, M or G (default: 256M)"},
     {"NB_CACHE=off", "compile every time"},
-    {"NB_KERNEL_PATH", "folders of kernels compiled ahead of time (nb-compile -o FOLDER/), as "
-                       "absolute paths with colons between; they go before the cache"},
+    {"NB_KERNEL_PATH", "colon-separated absolute paths of folders of compiled kernels (nb-compile "
+                       "-o FOLDER/), searched before the cache"},
+    {"NB_KERNEL_FILES", "a folder, as an absolute path, for the files of running kernels, so that "
+                        "perf finds their functions and lines"},
     {"NB_COMPILER_LIBRARY",
      "the file of libnb-compiler.so, as an absolute path (default: the installed one)"},
     {"NANOBRAGG_DISABLE_COMPILE", "as --no-fuse, unless it is 0; also NANOBRAG_DISABLE_COMPILE"},
@@ -110,12 +112,10 @@ std::string tableCell(std::string_view text) {
 
 std::string usageText() {
   std::string text =
-      "usage: nanoBragg-compatible nb-sim -mat A.mat -hkl P1.hkl [flags]\n"
-      "       nb-sim -cell A B C ALPHA BETA GAMMA -default_F F [flags]\n"
-      "\n"
-      "Simulates a diffraction image of a crystal. Needs a cell (-mat or -cell) and structure\n"
-      "factors (-hkl, -dump or -default_F). Of a flag given twice the last counts. Units are in "
-      "[].\n";
+      "usage: nanoBragg-compatible nb-sim -mat A.mat -hkl P1.hkl [flags]\n       nb-sim -cell A B "
+      "C ALPHA BETA GAMMA -default_F F [flags]\n\nSimulates a diffraction image of a crystal. "
+      "Needs a cell (-mat or -cell) and structure\nfactors (-hkl, -dump or -default_F). If a flag "
+      "is repeated, the last one applies. Units are in [].\n";
   for (const FlagGroup &group : flagGroups()) {
     text += "\n" + std::string(group.title) + ":\n";
     for (const Flag &flag : group.flags)
@@ -124,8 +124,7 @@ std::string usageText() {
   text += "\nenvironment:\n";
   for (const Variable &variable : variables)
     text += usageEntry(variable.name, variable.help);
-  text +=
-      "\nA * stands for any longer spelling. The exit status is 0 unless something went wrong.\n";
+  text += "\nA * stands for any longer spelling. The exit status is 0 unless an error occurred.\n";
   return text;
 }
 
@@ -152,14 +151,14 @@ std::string usageOf(const std::string &word) {
   if (!text.empty())
     return text;
   const std::vector<std::string_view> all = allSpellings();
-  throw UsageError("no flag and no description has " + io::inQuotes(word) +
+  throw UsageError("no flag and no description contains " + io::inQuotes(word) +
                    " in it; the closest flag is '" + std::string(closestWord(word, all)) + "'");
 }
 
 std::string flagReference() {
-  std::string text = "# Flags of nb-sim\n\n"
-                     "Generated from the table that parses the command line. Of a flag given twice "
-                     "the last counts; `*` stands for any longer spelling.\n";
+  std::string text =
+      "# Flags of nb-sim\n\nGenerated from the table that parses the command line. If a flag is "
+      "repeated, the last one applies; `*` stands for any longer spelling.\n";
   for (const FlagGroup &group : flagGroups()) {
     text += "\n## " + std::string(group.title) +
             "\n\n| flag | also | unit | default | meaning |\n|---|---|---|---|---|\n";

@@ -1,6 +1,7 @@
 #include "nanobragg/CompilerABI.h"
 
 #include "lib/Compiler/CodeGen/Compiler.h"
+#include "lib/Compiler/CodeGen/ReadLines.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/Pipeline.h"
@@ -171,6 +172,18 @@ int compare(const nb_compile_request *request, const void *const *arguments,
   });
 }
 
+int programLines(const void *bytes, size_t size, const uint64_t *addresses, size_t count,
+                 uint32_t *lines, char **text, char **error) {
+  return guardedCall(error, [&]() -> llvm::Error {
+    auto found = readLines({static_cast<const char *>(bytes), size}, {addresses, count});
+    if (!found)
+      return found.takeError();
+    std::copy(found->lines.begin(), found->lines.end(), lines);
+    *text = copyText(found->text);
+    return llvm::Error::success();
+  });
+}
+
 void freeText(char *text) { std::free(text); }
 void freeBytes(void *bytes) { std::free(bytes); }
 
@@ -187,7 +200,8 @@ constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
                                  prepareProgram,
                                  programDescriptor,
                                  runProgram,
-                                 releaseProgram};
+                                 releaseProgram,
+                                 programLines};
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const nb_compiler_api *

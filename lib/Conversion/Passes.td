@@ -15,7 +15,7 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     What an image sums over its pixels, and every sum of tables or grids, is memory: an
     `nb.scatter` that is yielded becomes a load, an addition and a store, in the loop that it stands
     in and through any number of sums around it, without copies. With lanes each number is a vector
-    of partial sums, which are added up after the loops; a lane that is no pixel to be rendered adds
+    of partial sums, which are added up after the loops; a lane that is not a pixel to be rendered adds
     nothing. Memory marked `nb.accumulator` has to be zero ahead of the loops.
 
     With `warp` above 0, pixels are computed at the same time and add to that memory by
@@ -41,10 +41,12 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
   let description = [{
     Lowers every geometry and diffraction op to arith, math and vector ops on scalars or lanes.
     Trigonometric functions and exponentials become polynomials (of the argument in half turns for
-    sin and cos), so that a kernel calls no math library. Grid lookups become loads from a memref,
-    gathers for lanes. Reciprocal square roots of lanes are approximated and refined; with
-    `estimates` the approximation is the instruction that AVX-512 has for it, 2^-14 off, and so it
-    is for the quotient of a lattice factor.
+    sin and cos), so that the kernel of an experiment calls no math library. Grid lookups become
+    loads from a memref, gathers for lanes. Reciprocal square roots of lanes are approximated and
+    refined; with `estimates` the approximation is the instruction that AVX-512 has for it, 2^-14
+    off, and so it is for the quotient of a lattice factor. Functions of the math dialect are treated
+    so where their fast-math flags have `afn`, and are otherwise those of the math library. No flag
+    but `contract` is left.
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];

@@ -14,7 +14,7 @@ namespace nanobragg {
 namespace {
 
 /// The part of their tolerance that averages leave out where no setting is asked for.
-constexpr double ofAverages = 1e-3;
+constexpr double ofAverages = 1e-3, ofSpots = 1e-2;
 /// A block of pixels that is computed for each that may have light.
 constexpr double lanes = 8;
 /// More of the samples than that are not worth looking for.
@@ -127,8 +127,10 @@ CullSetting cullFor(std::optional<CullSetting> wanted, const Experiment &experim
   const CulledProgram program{.setting = wanted.value_or(CullSetting::exact()),
                               .derives = derivative.mode != Derivative::Mode::Value,
                               .toSingle = pixels == ImageType::F32};
-  if (program.setting.isOff() || variant.isDrawn())
+  if (program.setting.isOff() || variant.isDrawn() || variant.averaging == Averaging::Reflections)
     return CullSetting::off();
+  if (variant.averaging == Averaging::Spots)
+    return wanted.value_or(CullSetting::below(ofSpots * experiment.average.tolerance));
   // A pixel has all reflections about the nearest, of which few have light.
   if (variant.averaging == Averaging::Closed)
     return wanted.value_or(CullSetting::below(ofAverages * experiment.average.tolerance));

@@ -29,7 +29,7 @@ public:
     width = {all + abc[0],
              all + abc[1],
              all + abc[2],
-             e.beam.bandwidthSigma,
+             e.variant.bandwidth == Bandwidth::Normal ? e.beam.bandwidthSigma : 0,
              e.beam.hdivSigma,
              e.beam.vdivSigma,
              e.detector.pixelSize / double(e.detector.oversample),

@@ -161,12 +161,12 @@ std::optional<std::string> coarseSampling(const Experiment &e, const Report &r) 
     }
   if (few.empty())
     return {};
-  return "samples lie farther apart than spots are wide (" + enumeration(few) +
-         "): the photons of a spot are off by " + percent(error) + "; " + enumeration(mended) +
-         " would make that " + percent(now) +
+  return "undersampled: samples are farther apart than spots are wide (" + enumeration(few) +
+         "): the photons of a spot are uncertain by " + percent(error) + "; " +
+         enumeration(mended) + " would reduce that to " + percent(now) +
          (rowOf(e.variant.shape).profile == SpotProfile::Gaussian
-              ? "; --average=closed averages exactly"
-              : "; --average=quadrature takes as many as each pixel asks for");
+              ? "; --average=closed needs no samples"
+              : "; --average=quadrature takes as many as each pixel needs");
 }
 
 } // namespace nanobragg

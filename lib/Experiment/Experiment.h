@@ -95,6 +95,11 @@ struct Beam {
   double hdivSigma = 0, vdivSigma = 0; ///< rad, standard deviation, with Divergence::Normal
   /// Standard deviation about each wavelength over it, with variant.bandwidth.
   double bandwidthSigma = 0;
+  /// With Bandwidth::Spectrum: the density of the light over the wavelength (1/m, its integral is
+  /// 1) at wavelengths (m, ascending). It is linear between them, and 0 at the first and the last
+  /// one.
+  NumberList spectrumWavelength;
+  std::vector<double> spectrumDensity;
   double fluence = 0;  ///< photons/m^2
   double exposure = 1; ///< s
   // One entry per source. Sources::Generated: position on the unit scale, so that the deviation is
@@ -183,6 +188,26 @@ struct Average {
   std::vector<Vec3> rotation{{0, 0, 0}};
 };
 
+/// For each pixel of a list the reflection whose light is asked for; with Averaging::Reflections.
+struct ReflectionList {
+  PixelMap h, k, l;
+  PixelMap turn;       ///< where in the rotation step it is expected, between -1/2 and 1/2
+  PixelMap wavelength; ///< m, at which it is expected; with Bandwidth::Spectrum
+};
+
+/// The spots whose light is the image, with Averaging::Spots; one entry for each in all lists.
+struct SpotTable {
+  std::vector<double> photons{0};
+  std::vector<double> fast{0}, slow{0}; ///< pixels from the panel's outer corner
+  std::vector<double> fastFast{1}, fastSlow{0}, slowSlow{1}; ///< covariance of the place, pixels^2
+  std::vector<double> skewFff{0}, skewFfs{0}, skewFss{0}, skewSss{0}; ///< as in SpotMoments.h
+  std::vector<double> panel{0};
+  std::vector<double> nodes{1}; ///< as many has its quadrature over a pixel
+  /// Gauss-Legendre quadratures over an interval of length 1 about 0: of one node, of two and so
+  /// on.
+  std::vector<double> node{0}, weight{1};
+};
+
 struct Experiment {
   ProgramVariant variant;
   Crystal crystal;
@@ -193,9 +218,13 @@ struct Experiment {
   double waterSize = 0; ///< m, edge of the water cube, with variant.water
   Background background;
   Average average;
+  ReflectionList reflections;
+  SpotTable spots;
 
   std::int64_t nodeCount() const { return std::int64_t(average.nodes.size()); }
   std::int64_t drawCount() const { return std::int64_t(average.fast.size()); }
+  std::int64_t spotNodeCount() const { return std::int64_t(spots.node.size()); }
+  std::int64_t spotCount() const { return std::int64_t(spots.photons.size()); }
   std::int64_t panelCount() const {
     return detector.panels.empty() ? 1 : std::int64_t(detector.panels.size());
   }
@@ -204,6 +233,7 @@ struct Experiment {
   std::int64_t symmetryCount() const { return std::int64_t(crystal.symmetryH.size()); }
   std::int64_t fPrimeCount() const { return std::int64_t(crystal.fPrime.size()); }
   std::int64_t energyNodes() const { return std::int64_t(crystal.energyNodes.values.size()); }
+  std::int64_t spectrumNodes() const { return std::int64_t(beam.spectrumDensity.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
   /// Panels of the image: the detector's, or one with the rows of a list of pixels.
   std::int64_t imagePanels() const { return variant.pixelList ? 1 : panelCount(); }

@@ -23,6 +23,9 @@ struct MaterialOptions {
   std::optional<double> molarMass; ///< kg/mol
 };
 
+/// A spectrum is lines at its points, or linear between them.
+enum class SpectrumBetween { Lines, Linear };
+
 enum class Convention { Mosflm, Denzo, Adxv, Xds, Dials, Custom };
 
 /// One panel of a detector with several (--panels, docs/panels.md). In the lab frame at
@@ -82,6 +85,7 @@ struct Options {
   std::optional<double> polarization;               ///< Kahn factor
   bool noPolarization = false;                      ///< `-polar K` resets it
   std::optional<double> bandwidthSigma;             ///< over the wavelength
+  std::optional<SpectrumBetween> spectrumBetween;   ///< for files of spectra
   double water = 0;                                 ///< m
   std::optional<double> wavelengthOffset;           ///< m, of listed sources
   std::optional<double> wavelengthScale;
@@ -100,6 +104,8 @@ struct Options {
   std::optional<std::int64_t> fastPixels, slowPixels; ///< beat the sizes, unless 0
   std::optional<double> xBeam, yBeam, xClose, yClose; ///< m
   std::optional<double> orgX, orgY;                   ///< pixels
+  /// m, along fast and slow from the first pixel's outer corner, in place of the six above
+  std::optional<std::array<double, 2>> beamCenter;
   std::optional<Vec3> fastAxis, slowAxis, normalAxis, beamVector, polarVector, spindleAxis,
       twothetaAxis, pix0;              ///< used with Convention::Custom
   std::optional<double> twotheta;      ///< rad
@@ -171,7 +177,9 @@ struct Inputs {
   /// The same times the wavelength over A, as MOSFLM has it; where there is no `matrix`.
   std::optional<Mat3> mosflmMatrix;
   bool hasMatrix() const { return matrix || mosflmMatrix; }
-  std::vector<SourceRow> sources;                      ///< empty: generated
+  std::vector<SourceRow> sources; ///< empty: generated
+  /// Wavelengths (m) and weights of a continuous spectrum; empty: there is none.
+  std::vector<std::array<double, 2>> spectrum;
   std::optional<HeaderValues> maskHeader, imageHeader; ///< the image's beats the mask's
   std::optional<MaskImage> mask;
   std::optional<GainMapImage> gainMap;

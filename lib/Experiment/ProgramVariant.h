@@ -26,6 +26,9 @@ enum class Sources { Generated, Listed };
 /// How generated sources are distributed. Uniform: a grid over a full range. Normal: quantiles,
 /// scaled by a standard deviation.
 enum class Divergence { Uniform, Normal };
+/// How the light of a source is spread over the wavelength: normally about its own, or by a density
+/// (beam.spectrumDensity), of which there are tables of reflections and images of their spots.
+enum class Bandwidth { None, Normal, Spectrum };
 enum class Pivot { Beam, Sample };
 /// Which distance is the input; the other follows.
 enum class DistanceInput { Distance, CloseDistance };
@@ -47,7 +50,9 @@ enum class Mosaicity { Ball, Ellipsoid, CrystalBall, None };
 /// the samples that flags ask for, as the C program draws them. Closed: normal distributions,
 /// averaged in closed form. Drawn: the same distributions, by many draws, which closed forms are
 /// held against. Quadrature: by as many draws as each pixel asks for, which the runtime decides.
-enum class Averaging { Sampled, Closed, Drawn, Quadrature };
+/// Reflections: no image but a table of reflections, each averaged over all pixels. Spots: the
+/// image of such a table.
+enum class Averaging { Sampled, Closed, Drawn, Quadrature, Reflections, Spots };
 /// How light spreads in the detector; None: not at all.
 enum class PointSpread { None, Gauss, Fiber };
 enum class ImageType { F32, F64 };
@@ -75,7 +80,7 @@ struct ProgramVariant {
   Water water = Water::None;
   Mosaicity mosaicity = Mosaicity::Ball;
   Averaging averaging = Averaging::Sampled;
-  bool bandwidth = false;  ///< each wavelength has a normal width; not where averages are sampled
+  Bandwidth bandwidth = Bandwidth::None; ///< not where averages are sampled
   bool sweep = false;      ///< the crystal turns meanwhile; not where averages are sampled
   bool diffuse = false;    ///< diffuse scattering around the reflections
   bool background = false; ///< tables of amorphous scattering

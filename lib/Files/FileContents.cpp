@@ -148,7 +148,7 @@ std::string readBytes(const std::string &path) {
 void requireRegular(const std::string &path) {
   std::error_code none;
   if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none))
-    throw FileError(path, "is no regular file, and another file names it; copy it into one");
+    throw FileError(path, "is not a regular file, and another file names it; copy it into one");
 }
 
 std::string readMaybeCompressed(const std::string &path) {

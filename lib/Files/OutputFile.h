@@ -11,8 +11,8 @@
 namespace nanobragg::io {
 
 /// Bytes go to a temporary in the directory of the target; commit() renames it. Without commit()
-/// the target stays as it was and the temporary is removed. A target that exists and is no regular
-/// file (a pipe, /dev/null) is written directly; a name of an open descriptor (/dev/stdout,
+/// the target stays as it was and the temporary is removed. A target that exists and is not a
+/// regular file (a pipe, /dev/null) is written directly; a name of an open descriptor (/dev/stdout,
 /// /dev/fd/3) means that descriptor, whatever it leads to. A symbolic link is followed, also to a
 /// file that does not exist yet. Every failure throws FileError.
 ///
@@ -26,7 +26,7 @@ public:
   explicit OutputFile(std::string path);
   /// An empty temporary beside a file that is written later, for example when a series ends: while
   /// it lives, no other run on this machine gets one for the same file. Throws FileError where
-  /// another run has it. Nothing for what is no regular file. Parts of a series claim by number.
+  /// another run has it. Nothing for what is not a regular file. Parts of a series claim by number.
   static OutputFile claim(const std::string &path, int part = 0);
   /// Throws FileError where `path` is named like an image of a series, NAME_01.EXT or
   /// NAME_panel0_01.EXT, and a run has claimed NAME.EXT or a part of it.

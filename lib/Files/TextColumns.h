@@ -12,7 +12,7 @@ namespace nanobragg::io {
 
 /// Calls visit(line number, numbers) for each line that is not blank, with at most `columns`
 /// numbers; what follows them is ignored. Delimiters are blanks, tabs and `,;:!`; a `#` begins a
-/// comment. Throws FileError at a word that is no number.
+/// comment. Throws FileError at a word that is not a number.
 void forEachRow(const std::string &path, std::string_view text, std::size_t columns,
                 const std::function<void(std::size_t, const std::vector<double> &)> &visit);
 

@@ -60,7 +60,7 @@ WriteLock WriteLock::take(const std::string &path, Missing missing) {
       throw FileError(path, std::string("cannot be written: ") + std::strerror(errno));
     struct stat status{};
     if (::fstat(lock.descriptor, &status) == 0 && !S_ISREG(status.st_mode))
-      throw FileError(path, "is no regular file; give the name of a file");
+      throw FileError(path, "is not a regular file; give the name of a file");
     if (isTaken(lock.descriptor, LOCK_EX))
       refuseSecondRun(path);
     // Another run may have removed or replaced it before it was locked.

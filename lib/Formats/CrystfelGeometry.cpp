@@ -106,7 +106,7 @@ private:
       ++begin;
     if (!parseNumber(begin, end, number) || !(std::fabs(number) < 1e12))
       throw FileError(path, value.line,
-                      what + " is " + inQuotes(value.text) + ", which is no number");
+                      what + " is " + inQuotes(value.text) + ", which is not a number");
     return number;
   }
 

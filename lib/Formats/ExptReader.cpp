@@ -25,7 +25,7 @@ public:
   Model(const std::string &path, std::string where, const json &object)
       : path(path), where(std::move(where)), object(object) {
     if (!object.is_object())
-      refuse("is no JSON object");
+      refuse("is not a JSON object");
   }
 
   [[noreturn]] void refuse(const std::string &what) const {
@@ -49,7 +49,7 @@ public:
     if (!found)
       return std::nullopt;
     if (!found->is_array() || found->size() != N)
-      refuse(std::string("has a \"") + key + "\" that is no list of " + std::to_string(N) +
+      refuse(std::string("has a \"") + key + "\" that is not a list of " + std::to_string(N) +
              " numbers");
     std::array<double, N> values;
     for (std::size_t i = 0; i < N; ++i)
@@ -82,7 +82,7 @@ public:
 
   double numberOf(const json &value, const char *key) const {
     if (!value.is_number() || !(std::fabs(value.get<double>()) < largest))
-      refuse(std::string("has a \"") + key + "\" that is no number");
+      refuse(std::string("has a \"") + key + "\" that is not a number");
     return value.get<double>();
   }
 
@@ -196,7 +196,7 @@ private:
       node.refuse("has \"children\" that are no list");
     for (const json &child : *children) {
       if (!child.is_object())
-        node.refuse("has a child that is no JSON object");
+        node.refuse("has a child that is not a JSON object");
       const auto panel = child.find("panel");
       if (panel == child.end()) {
         place(Model(node.path, node.where, child), list, frame, depth + 1);
@@ -221,7 +221,7 @@ private:
     p.pixelSize = model.needed<2>("pixel_size");
     for (int i = 0; i < 2; ++i) {
       if (!(pixels[i] >= 1 && pixels[i] < 1e6))
-        model.refuse("has an \"image_size\" that is no number of pixels");
+        model.refuse("has an \"image_size\" that is not a number of pixels");
       if (!(p.pixelSize[i] > 0))
         model.refuse("has a \"pixel_size\" that is not above 0");
       p.pixels[i] = std::int64_t(pixels[i]);
@@ -272,7 +272,7 @@ DialsBeam beamOf(const Model &model) {
   beam.polarizationFraction = model.number("polarization_fraction", beam.polarizationFraction);
   if (const json *flux = model.find("flux")) { // may be larger than any other number
     if (!flux->is_number())
-      model.refuse("has a \"flux\" that is no number");
+      model.refuse("has a \"flux\" that is not a number");
     beam.flux = flux->get<double>();
   }
   beam.probe = model.text("probe", beam.probe);
@@ -380,7 +380,9 @@ DialsCrystal crystalOf(const Model &model) {
 
 Averages averagesOf(const Model &model) {
   Averages averages;
-  const std::span<const char *const> words = wordsOf<Averaging>;
+  // An image's: a table of reflections is none.
+  const std::span<const char *const> words =
+      std::span(wordsOf<Averaging>).first(std::size_t(Averaging::Reflections));
   const auto word = std::ranges::find(words, model.text("average"));
   if (word == words.end())
     model.refuse("has no \"average\" that is sampled, closed, draws or quadrature");
@@ -407,7 +409,7 @@ public:
     const auto entries = list.find("experiment");
     if (entries == list.end() || !entries->is_array() || entries->empty())
       throw FileError(path,
-                      "is no experiment list of DIALS: it has no \"experiment\"; give an .expt "
+                      "is not an experiment list of DIALS: it has no \"experiment\"; give an .expt "
                       "file");
     if (one && *one >= entries->size())
       throw FileError(path, "has " + std::to_string(entries->size()) +
@@ -502,7 +504,7 @@ std::vector<DialsExperiment> readExpt(const std::string &path, std::optional<std
   const json list =
       parseJson(path, readMaybeCompressed(path), "give an experiment list of DIALS (.expt)");
   if (!list.is_object())
-    throw FileError(path, "is no experiment list of DIALS; give an .expt file");
+    throw FileError(path, "is not an experiment list of DIALS; give an .expt file");
   try {
     return ListReader(path, list).read(one);
   } catch (const json::exception &) {

@@ -32,6 +32,18 @@ struct SymmetryOperation {
 /// All operations of a space group, of centring, too. Named and refused as above.
 std::vector<SymmetryOperation> operationsOfSpaceGroup(const std::string &spaceGroup);
 
+/// Choices of Miller indices that a lattice allows beside the given one. Choices that the Laue
+/// group makes equivalent are listed once.
+struct IndexingChoices {
+  std::string hallSymbol;                       ///< names the space group
+  std::vector<std::array<double, 9>> rotations; ///< row-major; rows h k l are multiplied by them
+};
+
+/// `cell`: A and degrees. `obliquity`: degrees by which the lattice may fall short of a symmetry.
+/// The space group is named and refused as above.
+IndexingChoices indexingChoices(const std::string &spaceGroup, const std::array<double, 6> &cell,
+                                double obliquity);
+
 struct MtzColumn {
   std::string label;
   char type; ///< CCP4's: F amplitude, Q sigma, I whole number ...

@@ -49,7 +49,7 @@ public:
         WriteLock::refuseIfTaken(path);
       whole.emplace(path);
       if (!whole->isRegular())
-        throw FileError(path, "is no regular file, which HDF5 needs; give the name of a file");
+        throw FileError(path, "is not a regular file, which HDF5 needs; give the name of a file");
       options.bytes = whole->temporaryPath();
       if (hdf5Locks())
         whole->unlock();

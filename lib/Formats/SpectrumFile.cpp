@@ -7,6 +7,9 @@
 #include "lib/Files/TextScanner.h"
 #include "lib/Formats/NexusFile.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace nanobragg::io {
 namespace {
 
@@ -22,7 +25,7 @@ std::string notOfXRays(double wavelength) {
 
 } // namespace
 
-std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
+Spectrum readSpectrumFile(const std::string &path) {
   const std::string text = readMaybeCompressed(path);
   if (isHdf5(text)) {
     auto spectrum = readNexusSpectrum(path);
@@ -31,10 +34,11 @@ std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
     for (const auto &[wavelength, weight] : spectrum)
       if (!isOfXRays(wavelength))
         throw FileError(path, notOfXRays(wavelength));
-    return spectrum;
+    return {std::move(spectrum), false};
   }
   constexpr double smallestEnergy = 100; // eV; wavelengths are smaller
-  std::vector<std::array<double, 2>> spectrum;
+  Spectrum spectrum;
+  spectrum.isByEnergy = true;
   forEachRow(path, text, 3, [&](std::size_t line, const std::vector<double> &numbers) {
     if (numbers.size() != 2)
       throw FileError(path, line,
@@ -46,12 +50,13 @@ std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path) {
                       "has the weight " + shortNumber(weight) + "; weights are 0 or above");
     if (wavelength > smallestEnergy)
       wavelength = units::wavelengthFromEnergy(wavelength) * 1e10;
+    else
+      spectrum.isByEnergy = false;
     if (!isOfXRays(wavelength))
       throw FileError(path, line, notOfXRays(wavelength));
-    if (weight > 0)
-      spectrum.push_back({wavelength, weight});
+    spectrum.points.push_back({wavelength, weight});
   });
-  if (spectrum.empty())
+  if (std::ranges::none_of(spectrum.points, [](const auto &point) { return point[1] > 0; }))
     throw FileError(path, "has no point with a weight above 0");
   return spectrum;
 }

@@ -8,9 +8,14 @@
 
 namespace nanobragg::io {
 
-/// Wavelength (A) and weight of each point with a weight above 0. Two columns, the first in A where
-/// it is below 100 and else in eV; or the spectrum of an NXmx file. Throws FileError.
-std::vector<std::array<double, 2>> readSpectrumFile(const std::string &path);
+struct Spectrum {
+  std::vector<std::array<double, 2>> points; ///< wavelength, A, and weight
+  bool isByEnergy = false;                   ///< they are energies in the file
+};
+
+/// At least one weight is above 0. Two columns, the first in A where it is below 100 and else in
+/// eV; or the spectrum of an NXmx file. Throws FileError.
+Spectrum readSpectrumFile(const std::string &path);
 
 } // namespace nanobragg::io
 #endif

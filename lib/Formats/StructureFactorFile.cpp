@@ -120,7 +120,7 @@ std::vector<NameAndWeight> weightedModels(const std::string &word) {
     const double weight = label.empty() ? 1 : toNumber(label).value_or(0);
     if (!(weight > 0))
       throw FileError(name, "has the weight " + io::inQuotes(label) +
-                                ", which is no number above 0; "
+                                ", which is not a number above 0; "
                                 "several models are written as a.pdb:0.7,b.pdb:0.3");
     models.push_back({name, weight});
     sum += weight;
@@ -197,6 +197,15 @@ std::vector<SymmetryOperation> operationsOfSpaceGroup(const std::string &spaceGr
   std::vector<SymmetryOperation> result;
   rethrown(
       [&](std::string &error) { return gemmiModule().operationsOf(spaceGroup, result, error); });
+  return result;
+}
+
+IndexingChoices indexingChoices(const std::string &spaceGroup, const std::array<double, 6> &cell,
+                                double obliquity) {
+  IndexingChoices result;
+  rethrown([&](std::string &error) {
+    return gemmiModule().indexingChoices(spaceGroup, cell, obliquity, result, error);
+  });
   return result;
 }
 

@@ -167,6 +167,8 @@ struct GemmiModule {
   bool (*dispersionOf)(const std::string &, const std::vector<double> &, Dispersion &,
                        std::string &);
   bool (*cifItems)(const std::string &, const std::string &, std::vector<CifItem> &, std::string &);
+  bool (*indexingChoices)(const std::string &, const std::array<double, 6> &, double,
+                          IndexingChoices &, std::string &);
 };
 
 } // namespace nanobragg::io

@@ -7,7 +7,7 @@ Value Emitter::deviate(StringRef name, Distribution distribution, StringRef tabl
                        const SampleIndices &at) {
   if (!at.draw)
     return {};
-  return op<DeviateOp>(name, distribution, param(table), at.draw);
+  return op<DeviateOp>(name, distribution, param(table), at.draw, /*inbounds=*/true);
 }
 
 Value Emitter::uniform(StringRef name, StringRef table, const SampleIndices &at) {

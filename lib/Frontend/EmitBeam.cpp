@@ -1,15 +1,41 @@
 #include "lib/Frontend/Emitter.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+#include <numbers>
+
 using namespace mlir;
 using namespace mlir::nb;
 
-/// Each wavelength of a spectrum is the middle of a normal distribution.
+/// With a bandwidth, the wavelength is the middle of a normal distribution. A continuous spectrum
+/// has one that is about as wide, and weightOfSpectrum() replaces it.
 Value Emitter::withBandwidth(Value wavelength, const SampleIndices &at) {
-  if (!variant.bandwidth || !at.draw)
+  if (variant.bandwidth == nanobragg::Bandwidth::None || !at.draw)
     return wavelength;
   Value deviate = normal("wavelength_deviate", "draw_wavelength", at);
   Value shift = mul("shift", param("bandwidth_sigma"), deviate);
   return mul("lambda", wavelength, add("relative_lambda", number(1), shift));
+}
+
+/// The spectrum's density at a wavelength over that of the draws.
+Value Emitter::weightOfSpectrum(Value wavelength) {
+  Value nodes = toFloat("spectrum_nodes", param("spectrum_nodes"));
+  Value last = op<arith::SubFOp>("last_node", nodes, number(1));
+  Value position = op<TablePositionOp>("spectrum_position", param("spectrum_wavelength"), number(0),
+                                       last, wavelength);
+  Value density = between("spectrum", entriesAround(position, nodes), [&](Value entry) {
+    Value at = op<VecOp>("entry", number(0), number(0), entry);
+    return op<StructureFactorOp>("spectrum", b.getF64Type(), Interpolation::nearest,
+                                 param("spectrum_density"), at, number(0), /*integral=*/true);
+  });
+  Value nominal = param("wavelength"), sigma = param("bandwidth_sigma");
+  Value shift = op<arith::SubFOp>("shift", div("relative_lambda", wavelength, nominal), number(1));
+  Value deviate = div("wavelength_deviate", shift, sigma);
+  Value exponent = mul("exponent", number(0.5), mul("exponent", deviate, deviate));
+  Value width = mul("width", mul("width", nominal, sigma), number(std::sqrt(2 * std::numbers::pi)));
+  Value inverse = mul("drawn", op<math::ExpOp>("drawn", exponent), width);
+  return mul("spectrum_weight", density, inverse);
 }
 
 Ray Emitter::incidentRay(const SampleIndices &at) {
@@ -18,7 +44,7 @@ Ray Emitter::incidentRay(const SampleIndices &at) {
     Value toSource = lookup("source_direction", "source_direction", source);
     Value lambda =
         mul("lambda", param("wavelength_scale"), lookup("lambda", "source_wavelength", source));
-    // Its length is no direction; derivatives by its three numbers do not see it.
+    // Its length is not a direction; derivatives by its three numbers do not see it.
     return {op<NormalizeOp>("incident_vec", op<ScaleOp>("incident_vec", toSource, number(-1))),
             withBandwidth(add("lambda", param("wavelength_offset"), lambda), at)};
   }

@@ -29,20 +29,27 @@ Value Emitter::factorOfBox(StringRef name, Value nearest, Value box) {
                                there, number(0), /*integral=*/true);
 }
 
-/// Where between the energies of channels or table a source is: 0 at the first one. Energies are
-/// reciprocal wavelengths.
-Value Emitter::energyPosition(Value source) {
-  SampleIndices middle; // indices of the middle of the source's spectrum
+/// The wavelength that decides the energy of factors: of a continuous spectrum the sample's own,
+/// else the middle of the source's.
+Value Emitter::wavelengthOfFactors(Value source, const Ray &incident) {
+  if (variant.bandwidth == nanobragg::Bandwidth::Spectrum)
+    return incident.wavelength;
+  SampleIndices middle;
   middle.source = source;
-  Value wavenumber = div("wavenumber", number(1), incidentRay(middle).wavelength);
+  return incidentRay(middle).wavelength;
+}
+
+/// Where between the energies of channels or table a wavelength is: 0 at the first one. Energies
+/// are reciprocal wavelengths.
+Value Emitter::energyPosition(Value wavelength) {
+  Value wavenumber = div("wavenumber", number(1), wavelength);
   Value nodes = toFloat("energy_nodes", param("energy_nodes"));
   Value last = op<arith::SubFOp>("last_node", nodes, number(1));
   return op<TablePositionOp>("energy_position", param("energy_node"), number(0), last, wavenumber);
 }
 
 /// The entries on either side of a position, and how far it is from the first to the second one.
-Emitter::Between Emitter::entriesAround(Value position) {
-  Value nodes = toFloat("energy_nodes", param("energy_nodes"));
+Emitter::Between Emitter::entriesAround(Value position, Value nodes) {
   Value beforeLast = op<arith::SubFOp>("before_last", nodes, number(2));
   Value inside = op<arith::MinimumFOp>("entry", position, beforeLast);
   Value first = op<math::FloorOp>("entry", op<arith::MaximumFOp>("entry", number(0), inside));
@@ -58,34 +65,36 @@ Value Emitter::between(StringRef name, const Between &entries,
 }
 
 /// f' or f'' of a kind at the energy of the source, on the line between two entries of the table.
-Value Emitter::dispersionOf(StringRef name, StringRef table, int64_t kind, Value source) {
+Value Emitter::dispersionOf(StringRef name, StringRef table, int64_t kind, Value wavelength) {
   Value nodes = toFloat("energy_nodes", param("energy_nodes"));
   Value kindEntry = mul("kind_entry", number(double(kind)), nodes);
   // In a table with one energy, what is taken for the second is another's and counts for nothing.
-  return between(name, entriesAround(energyPosition(source)), [&](Value entry) {
+  return between(name, entriesAround(energyPosition(wavelength), nodes), [&](Value entry) {
     Value index = tableIndex("entry", add("entry", kindEntry, entry), param("f_prime_count"));
     return lookup(name, table, index);
   });
 }
 
 /// The factor at the nearest energy, or at both around the source in proportion.
-Value Emitter::channelFactor(Value nearest, Value source) {
-  Value position = energyPosition(source);
+Value Emitter::channelFactor(Value nearest, Value wavelength) {
+  Value position = energyPosition(wavelength);
   const auto ofChannel = [&](Value channel) { return factorOfBox("F_channel", nearest, channel); };
   if (variant.structureFactors == StructureFactors::BetweenChannels)
-    return between("F_channel", entriesAround(position), ofChannel);
+    return between("F_channel",
+                   entriesAround(position, toFloat("energy_nodes", param("energy_nodes"))),
+                   ofChannel);
   return ofChannel(op<math::FloorOp>("channel", add("channel", position, number(0.5))));
 }
 
 /// |F + sum over kinds (f' + i f'') A|^2 with the sums A over the atoms of a kind.
-Value Emitter::anomalousFactorSquared(Value nearest, Value inside, Value source) {
+Value Emitter::anomalousFactorSquared(Value nearest, Value inside, Value wavelength) {
   Value real = factorOfBox("F_real", nearest, number(0));
   Value imaginary = factorOfBox("F_imaginary", nearest, number(1));
   for (int kind = 0; kind != variant.anomalousKinds; ++kind) {
     Value a = factorOfBox("A_real", nearest, number(2 + 2 * kind));
     Value c = factorOfBox("A_imaginary", nearest, number(3 + 2 * kind));
-    Value f1 = dispersionOf("f_prime", "f_prime", kind, source);
-    Value f2 = dispersionOf("f_double_prime", "f_double_prime", kind, source);
+    Value f1 = dispersionOf("f_prime", "f_prime", kind, wavelength);
+    Value f2 = dispersionOf("f_double_prime", "f_double_prime", kind, wavelength);
     real = add("F_real", real,
                op<arith::SubFOp>("F_real", mul("F_real", f1, a), mul("F_real", f2, c)));
     imaginary = add("F_imaginary", imaginary,
@@ -98,13 +107,13 @@ Value Emitter::anomalousFactorSquared(Value nearest, Value inside, Value source)
 }
 
 /// With factorsByEnergy().
-Value Emitter::squaredStructureFactor(Value hkl, Value source) {
+Value Emitter::squaredStructureFactor(Value hkl, Value wavelength) {
   Value nearest = op<NearestMillerIndexOp>("hkl0", hkl);
   Value inside = op<InGridOp>("in_grid", b.getI1Type(), Interpolation::nearest, param("F"), nearest,
                               /*integral=*/true);
   if (variant.structureFactors == StructureFactors::Anomalous)
-    return anomalousFactorSquared(nearest, inside, source);
+    return anomalousFactorSquared(nearest, inside, wavelength);
   Value factor =
-      op<arith::SelectOp>("F_cell", inside, channelFactor(nearest, source), param("default_F"));
+      op<arith::SelectOp>("F_cell", inside, channelFactor(nearest, wavelength), param("default_F"));
   return mul("F_squared", factor, factor);
 }

@@ -76,13 +76,29 @@ SampleIndices Emitter::placeOfPixel(ValueRange place) {
   return at;
 }
 
-Value Emitter::pixel(const SampleIndices &at) {
-  Value intensity = sumOfSamples(at);
-  // The one evaluation that stands for the pixel: first layer, sub-pixel and source.
+/// The one evaluation that stands for the pixel: first layer, sub-pixel and source.
+SampleIndices Emitter::firstOfPixel(const SampleIndices &at) {
   SampleIndices first = at;
   first.subslow = first.subfast = first.source = index(0);
   if (layered())
     first.layer = index(0);
+  return first;
+}
+
+Value Emitter::pixelOfSpots(const SampleIndices &at) {
+  Value light = lightOfSpots(at);
+  if (variant.water == nanobragg::Water::Right) {
+    const SampleIndices first = firstOfPixel(at);
+    light = withWater(light, first, solidAngleOfPixel(first), polarizationOfPixel(first));
+  }
+  return withBackground(light, at);
+}
+
+Value Emitter::pixel(const SampleIndices &at) {
+  if (variant.averaging == nanobragg::Averaging::Spots)
+    return pixelOfSpots(at);
+  Value intensity = sumOfSamples(at);
+  const SampleIndices first = firstOfPixel(at);
   Value solidAngle = solidAngleOfPixel(first);
   Value polarization = polarizationOfPixel(first);
   Value steps = weightOfSamples();
@@ -163,7 +179,7 @@ Value Emitter::correctedSample(const SampleIndices &at, Value position, Value di
   Value lattice = latticeFactor(hkl);
   Value value, squared;
   if (factorsByEnergy()) {
-    squared = squaredStructureFactor(hkl, at.source);
+    squared = squaredStructureFactor(hkl, wavelengthOfFactors(at.source, incident));
     value = mul("I_sample", squared, mul("F_latt_squared", lattice, lattice));
   } else {
     Value factor = structureFactor(hkl);
@@ -174,6 +190,8 @@ Value Emitter::correctedSample(const SampleIndices &at, Value position, Value di
   if (variant.diffuse)
     value = add("I_sample", value, mul("I_diffuse", squared, diffuseScattering(hkl)));
   value = mul("I_sample", value, lookup("weight", "source_weight", at.source));
+  if (variant.bandwidth == nanobragg::Bandwidth::Spectrum)
+    value = mul("I_sample", value, weightOfSpectrum(incident.wavelength));
   value = times("I_sample", value, captureOfSample(at, diffracted));
   value = times("I_sample", value, polarizationOfSample(incident, diffracted));
   return times("I_sample", value, solidAngleOfSample(at, position));

@@ -23,7 +23,7 @@ Value Emitter::toFloat(StringRef name, Value index) {
 }
 
 Value Emitter::lookup(StringRef name, StringRef table, Value index) {
-  return op<LookupOp>(name, param(table), ValueRange{index});
+  return op<LookupOp>(name, param(table), ValueRange{index}, /*inbounds=*/true);
 }
 
 Value Emitter::mul(StringRef name, Value lhs, Value rhs) {

@@ -3,6 +3,7 @@
 #define NB_FRONTEND_EMITTER_H
 
 #include "dialect/NB.h"
+#include "dialect/ScalarBuilder.h"
 #include "lib/Experiment/ProgramVariant.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,6 +62,8 @@ private:
   SmallVector<Value> regionOfPhotons();
   SampleIndices placeOfPixel(ValueRange place);
   Value pixel(const SampleIndices &at);
+  Value pixelOfSpots(const SampleIndices &at);
+  SampleIndices firstOfPixel(const SampleIndices &at);
   Value sumOfSamples(const SampleIndices &pixel);
   Value sumOfWeights();
   Value weightOfSamples();
@@ -71,6 +74,9 @@ private:
 
   // A correction is one file. Each says what multiplies a sample and what multiplies the whole
   // pixel, evaluated at its first sample; null where the variant wants neither.
+
+  // EmitSpots.cpp
+  Value lightOfSpots(const SampleIndices &at);
 
   // EmitSolidAngle.cpp
   bool layersHaveSolidAngles() const;
@@ -115,6 +121,7 @@ private:
   // EmitBeam.cpp
   Ray incidentRay(const SampleIndices &at);
   Value withBandwidth(Value wavelength, const SampleIndices &at);
+  Value weightOfSpectrum(Value wavelength);
 
   // EmitCrystal.cpp
   Value millerIndex(const SampleIndices &at, Value q);
@@ -127,16 +134,17 @@ private:
   bool factorsByEnergy() const;
   Value tableIndex(StringRef name, Value number, Value size);
   Value factorOfBox(StringRef name, Value nearest, Value box);
-  Value energyPosition(Value source);
+  Value wavelengthOfFactors(Value source, const Ray &incident);
+  Value energyPosition(Value wavelength);
   struct Between {
     Value first, second, fraction;
   };
-  Between entriesAround(Value position);
+  Between entriesAround(Value position, Value nodes);
   Value between(StringRef name, const Between &entries, llvm::function_ref<Value(Value)> at);
-  Value dispersionOf(StringRef name, StringRef table, int64_t kind, Value source);
-  Value channelFactor(Value nearest, Value source);
-  Value anomalousFactorSquared(Value nearest, Value inside, Value source);
-  Value squaredStructureFactor(Value hkl, Value source);
+  Value dispersionOf(StringRef name, StringRef table, int64_t kind, Value wavelength);
+  Value channelFactor(Value nearest, Value wavelength);
+  Value anomalousFactorSquared(Value nearest, Value inside, Value wavelength);
+  Value squaredStructureFactor(Value hkl, Value wavelength);
 
   // EmitDisorder.cpp
   Value crystalFrame();
@@ -171,10 +179,13 @@ private:
   /// A sum over `dims`; `term` gets the induction variables.
   Value sum(StringRef name, const LoopDimensions &dims, function_ref<Value(ValueRange)> term);
 
-  /// Creates an op located by `name`; result types are inferred.
+  /// Creates an op located by `name`, arithmetic as physics; result types are inferred.
   template <typename OpTy, typename... Args>
   Value op(StringRef name, Args &&...args) {
-    return OpTy::create(b, named(name), std::forward<Args>(args)...).getResult();
+    auto created = OpTy::create(b, named(name), std::forward<Args>(args)...);
+    if constexpr (OpTy::template hasTrait<arith::ArithFastMathInterface::Trait>())
+      created.setFastmath(physicsFlags);
+    return created.getResult();
   }
 
   OpBuilder &b;

@@ -63,6 +63,8 @@ OwningOpRef<ModuleOp> nb::buildProgram(MLIRContext &context,
 
   if (variant.isDrawn())
     function->setAttr(names::draws, b.getUnitAttr());
+  if (variant.averaging == nanobragg::Averaging::Reflections)
+    function->setAttr(names::reflections, b.getUnitAttr());
 
   llvm::StringMap<Value> values;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {

@@ -6,6 +6,7 @@
 #define GEMMI_WRITE_IMPLEMENTATION
 #include <gemmi/mtz.hpp>
 #include <gemmi/symmetry.hpp>
+#include <gemmi/twin.hpp>
 #include <limits>
 
 namespace nanobragg::io {
@@ -27,6 +28,13 @@ const gemmi::SpaceGroup &groupOf(const std::string &name) {
     throw FileError("there is no space group '" + name +
                     "'; write its Hermann-Mauguin or Hall symbol, such as 'P 43 21 2'");
   return *group;
+}
+
+std::array<double, 9> rotationOf(const gemmi::Op &op) {
+  std::array<double, 9> rotation;
+  for (std::size_t i = 0; i < 9; ++i)
+    rotation[i] = double(op.rot[i / 3][i % 3]) / gemmi::Op::DEN;
+  return rotation;
 }
 
 } // namespace
@@ -54,14 +62,21 @@ std::vector<SymmetryOperation> operationsOf(const std::string &spaceGroup) {
   const gemmi::GroupOps operations = groupOf(spaceGroup).operations();
   std::vector<SymmetryOperation> result;
   for (const gemmi::Op op : operations) {
-    SymmetryOperation made;
-    for (std::size_t i = 0; i < 3; ++i) {
-      for (std::size_t j = 0; j < 3; ++j)
-        made.rotation[3 * i + j] = double(op.rot[i][j]) / gemmi::Op::DEN;
+    SymmetryOperation made{rotationOf(op), {}};
+    for (std::size_t i = 0; i < 3; ++i)
       made.translation[i] = double(op.tran[i]) / gemmi::Op::DEN;
-    }
     result.push_back(made);
   }
+  return result;
+}
+
+IndexingChoices choicesOfIndices(const std::string &spaceGroup, const std::array<double, 6> &cell,
+                                 double obliquity) {
+  const gemmi::UnitCell edges(cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]);
+  const gemmi::SpaceGroup &group = groupOf(spaceGroup);
+  IndexingChoices result{group.hall, {}};
+  for (const gemmi::Op &op : gemmi::find_twin_laws(edges, &group, obliquity, false))
+    result.rotations.push_back(rotationOf(op));
   return result;
 }
 

@@ -9,6 +9,8 @@ namespace nanobragg::io {
 AsymmetricIndices asymmetricIndicesOf(const std::string &spaceGroup,
                                       const std::vector<std::int32_t> &hkl);
 std::vector<SymmetryOperation> operationsOf(const std::string &spaceGroup);
+IndexingChoices choicesOfIndices(const std::string &spaceGroup, const std::array<double, 6> &cell,
+                                 double obliquity);
 std::string contentOfMtz(const MergedReflections &reflections);
 
 } // namespace nanobragg::io

@@ -68,8 +68,13 @@ bool items(const std::string &path, const std::string &content, std::vector<CifI
   return caught(error, [&] { result = itemsOfCif(path, content); });
 }
 
-constexpr GemmiModule module{NB_VERSION, read,       calculate, cell,       asymmetricUnit,
-                             mtz,        operations, atoms,     dispersion, items};
+bool choices(const std::string &spaceGroup, const std::array<double, 6> &cell, double obliquity,
+             IndexingChoices &result, std::string &error) {
+  return caught(error, [&] { result = choicesOfIndices(spaceGroup, cell, obliquity); });
+}
+
+constexpr GemmiModule module{NB_VERSION, read,  calculate,  cell,  asymmetricUnit, mtz,
+                             operations, atoms, dispersion, items, choices};
 
 } // namespace
 

@@ -168,7 +168,7 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const gemmi
       const float index = values.at(row, indices[i]);
       if (!(std::fabs(index) < 1e6f) || index != std::nearbyint(index))
         throw FileError(path, "reflection " + std::to_string(row + 1) +
-                                  " has an index that is no whole number; the file is damaged");
+                                  " has an index that is not a whole number; the file is damaged");
       r.hkl[i] = std::int32_t(index);
     }
     if (!phases) {

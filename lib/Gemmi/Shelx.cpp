@@ -145,7 +145,7 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const std::
       const bool whole = i > 2 || (std::fabs(values[i]) < 1e4 && values[i] == std::rint(values[i]));
       if (end == field.c_str() || !std::isfinite(values[i]) || !whole)
         throw FileError(path, number,
-                        "is no reflection of SHELX: h k l in columns of four "
+                        "is not a reflection of SHELX: h k l in columns of four "
                         "characters, F^2 and sigma in columns of eight");
     }
     if (values[0] == 0 && values[1] == 0 && values[2] == 0)

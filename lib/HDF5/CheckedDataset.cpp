@@ -44,7 +44,7 @@ std::string fileBeside(const std::string &path, const std::string &name) {
                                 ", which is not in its folder and is not followed; put the two "
                                 "into one folder, or copy them into one file with h5repack");
     if (!fs::is_regular_file(target, error))
-      throw FileError(path, "names " + name + ", which is no regular file");
+      throw FileError(path, "names " + name + ", which is not a regular file");
     return target.string();
   }
   throw FileError(path, "names the file " + name + ", which is not there");
@@ -63,7 +63,7 @@ std::string textOf(const std::function<ssize_t(char *, std::size_t)> &get) {
 Handle CheckedDataset::openFile(const std::string &path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error))
-    throw FileError(path, "is no regular file, which HDF5 needs");
+    throw FileError(path, "is not a regular file, which HDF5 needs");
   return checked(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), path,
                  "cannot be opened as HDF5; it is damaged or still being written");
 }

@@ -1,9 +1,9 @@
 // The functions that libnb-hdf5.so exports.
-#include "lib/Files/Isolated.h"
 #include "lib/Files/ModuleCall.h"
 #include "lib/HDF5/CheckedDataset.h"
 #include "lib/HDF5/Nexus.h"
 #include "lib/HDF5/NexusToGoOnWith.h"
+#include "lib/Process/Isolated.h"
 
 #include <cstring>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ bool isolated(const std::string &path, std::string &bytes, std::string &error,
               const std::function<void(std::string &)> &read) {
   std::error_code none;
   const double size = double(std::filesystem::file_size(path, none));
-  const IsolatedResult result = runIsolated(
+  const nanobragg::IsolatedResult result = nanobragg::runIsolated(
       [&] {
         if (const int null = ::open("/dev/null", O_WRONLY); null >= 0)
           ::dup2(null, STDERR_FILENO);

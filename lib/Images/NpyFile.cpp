@@ -26,12 +26,13 @@ std::optional<std::int64_t> entriesOf(std::span<const std::size_t> shape) {
   return entries;
 }
 
-/// The header of values of so many bytes each.
-std::string headerOf(std::span<const std::size_t> shape, std::size_t bytesOfValue) {
+} // namespace
+
+std::string npyHeader(std::span<const std::size_t> shape, char kind, std::size_t bytesOfValue) {
   std::string tuple;
   for (std::size_t extent : shape)
     tuple += std::to_string(extent) + ",";
-  std::string dict = "{'descr': '" + std::string(1, nativeOrder) + "f" +
+  std::string dict = "{'descr': '" + std::string(1, nativeOrder) + kind +
                      std::to_string(bytesOfValue) + "', 'fortran_order': False, 'shape': (" +
                      tuple + "), }";
   // Magic, version and length take 10 bytes; the data begin at a multiple of 64.
@@ -42,11 +43,13 @@ std::string headerOf(std::span<const std::size_t> shape, std::size_t bytesOfValu
   return header + dict;
 }
 
+namespace {
+
 template <typename T>
 void write(OutputFile &out, std::span<const std::size_t> shape, std::span<const T> values) {
   if (entriesOf(shape) != std::int64_t(values.size()))
     throw std::invalid_argument("the values do not fill the array");
-  out.write(headerOf(shape, sizeof(T)));
+  out.write(npyHeader(shape, 'f', sizeof(T)));
   out.write(values);
 }
 
@@ -95,8 +98,6 @@ std::vector<T> parseValues(const std::string &path, const std::vector<std::size_
 }
 
 } // namespace
-
-std::string npyHeader(std::span<const std::size_t> shape) { return headerOf(shape, sizeof(float)); }
 
 void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const float> values) {
   write(out, shape, values);

@@ -24,8 +24,9 @@ struct NpyArray {
 void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const float> values);
 void writeNpy(OutputFile &out, std::span<const std::size_t> shape, std::span<const double> values);
 
-/// The header in front of float32 values, for callers that write them piece by piece.
-std::string npyHeader(std::span<const std::size_t> shape);
+/// The header in front of values of a kind, f or i, for callers that write them piece by piece.
+std::string npyHeader(std::span<const std::size_t> shape, char kind = 'f',
+                      std::size_t bytesOfValue = 4);
 
 /// Reads float32 and float64 in C order, of this machine's byte order.
 NpyArray readNpy(const std::string &path);

@@ -186,9 +186,10 @@ io::DispersionTable tableOfElements(const std::vector<io::LabelledAtom> &atoms,
       continue;
     const io::Dispersion of = io::dispersionOf(atom.label, tangents.asked);
     if (of.atomicNumber == 0)
-      throw UsageError("the label " + io::inQuotes(atom.label) +
-                       " of --anomalous-atoms is no element, whose f' and f'' would be known; name "
-                       "it so (SE), or give --anomalous-table");
+      throw UsageError(
+          "the label " + io::inQuotes(atom.label) +
+          " of --anomalous-atoms is not an element, whose f' and f'' would be known; name "
+          "it so (SE), or give --anomalous-table");
     std::snprintf(text, sizeof text, "%s %.3f and %.3f (%s)", table.labels.empty() ? ":" : ",",
                   of.fPrime[1], of.fDoublePrime[1], atom.label.c_str());
     remark += text;

@@ -77,6 +77,11 @@ void takeRange(const std::array<double, 2> &range, const std::string &path,
       caller.anyOf("the spectrum", &Options::dispersion, &Options::bandwidthSigma))
     return;
   Options &o = loaded.options;
+  if (o.spectrumBetween == SpectrumBetween::Linear) {
+    for (const double wavelength : range)
+      loaded.inputs.spectrum.push_back({units::wavelengthFromAngstrom(wavelength), 1});
+    return;
+  }
   const double width = range[1] - range[0], middle = (range[0] + range[1]) / 2;
   constexpr double fine = 1e-3, most = 1000; // part of the wavelength; wavelengths
   o.dispersion = width / middle;
@@ -298,11 +303,11 @@ void placePanels(const std::string &path, const std::vector<io::DialsPanel> &pan
   } else if (!caller.anyOf("the distance", &Options::distance, &Options::closeDistance)) {
     o.closeDistance = placed.closeDistance;
   }
-  if (!caller.anyOf("the beam centre along fast", &Options::xBeam, &Options::xClose,
-                    &Options::orgX))
+  if (!caller.anyOf("the beam centre along fast", &Options::beamCenter, &Options::xBeam,
+                    &Options::xClose, &Options::orgX))
     o.xBeam = placed.beamCenterFast;
-  if (!caller.anyOf("the beam centre along slow", &Options::yBeam, &Options::yClose,
-                    &Options::orgY))
+  if (!caller.anyOf("the beam centre along slow", &Options::beamCenter, &Options::yBeam,
+                    &Options::yClose, &Options::orgY))
     o.yBeam = placed.beamCenterSlow;
   if (!caller.anyOf("the pixels' size", &Options::pixelSize))
     o.pixelSize = units::fromMillimetres(first.pixelSize[0]);

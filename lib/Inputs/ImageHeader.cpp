@@ -135,7 +135,7 @@ void warnAboutUnread(const io::SmvFile &file, ImageHeader &header) {
 void warnAboutCenter(const io::SmvFile &file, const Options &options, ImageHeader &header) {
   const HeaderValues &v = header.values;
   if (!v.pixelSize || !v.beamCenterX || !v.beamCenterY || options.xBeam || options.yBeam ||
-      file.number("TWOTHETA").value_or(0) != 0)
+      options.beamCenter || file.number("TWOTHETA").value_or(0) != 0)
     return;
   const double side = *v.pixelSize * double(std::max(file.fastPixels, file.slowPixels));
   const auto isFar = [&](double at) { return at < -side || at > 2 * side; };

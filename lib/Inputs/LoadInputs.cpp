@@ -52,8 +52,14 @@ void requireCell(const ExperimentRequest &request, LoadedInputs &loaded) {
 /// The spectrum's mean is the wavelength of headers and predictions where nothing else says it.
 void loadSpectrum(const std::string &path, Options &options, Inputs &inputs) {
   double sum = 0, weights = 0;
-  for (const auto &[wavelength, weight] : io::readSpectrumFile(path)) {
-    inputs.sources.push_back({{}, weight, wavelength * 1e-10});
+  const bool isLinear = options.spectrumBetween == SpectrumBetween::Linear;
+  const io::Spectrum spectrum = io::readSpectrumFile(path);
+  for (const auto &[wavelength, weight] : spectrum.points) {
+    if (isLinear) // a density over what the file has, to one over the wavelength
+      inputs.spectrum.push_back(
+          {wavelength * 1e-10, spectrum.isByEnergy ? weight / (wavelength * wavelength) : weight});
+    else if (weight > 0)
+      inputs.sources.push_back({{}, weight, wavelength * 1e-10});
     sum += weight * wavelength;
     weights += weight;
   }

@@ -83,7 +83,7 @@ public:
         return decides(std::string(row->nameFor(request.caller)), what);
     return false;
   }
-  /// The same for what is no quantity.
+  /// The same for what is not a quantity.
   bool isNamed(bool there, std::string_view flag, const char *what);
 
 private:

@@ -193,7 +193,7 @@ void loadWeightedModels(const std::vector<io::NameAndWeight> &models,
     const std::string content = io::readMaybeCompressed(model.name);
     const StructureFactorFormat format = io::formatOf(model.name, content);
     if (!isModel(format))
-      throw io::FileError(model.name, "is no model; structure factors of lists cannot be added "
+      throw io::FileError(model.name, "is not a model; structure factors of lists cannot be added "
                                       "without their phases. Give one list, or models alone");
     parts.push_back({model.name, content, format, model.weight});
   }

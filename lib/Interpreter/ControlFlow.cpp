@@ -83,7 +83,9 @@ static LogicalResult planIf(scf::IfOp op, Planner &planner) {
     if (failed(slot))
       return failure();
     if (slot->kind == Kind::Object)
-      return op.emitOpError() << "yields a " << result.getType() << ", which has no evaluation";
+      return op.emitOpError() << "yields a " << result.getType()
+                              << ", which branches cannot; look both up, and choose among the "
+                                 "numbers (arith.select)";
     results.push_back(*slot);
   }
   Slot condition = planner.slot(op.getCondition());

@@ -197,7 +197,9 @@ static void planSpread(Value image, ImagePlan &plan, Planner &planner) {
 }
 
 static LogicalResult planImage(ImageOp op, Planner &planner) {
-  if (planner.insideImage || op->getParentOp() != op->getParentOfType<func::FuncOp>())
+  if (planner.insideImage)
+    return op->emitOpError("inside an image cannot be run; write a sum over its pixels (nb.sum)");
+  if (op->getParentOp() != op->getParentOfType<func::FuncOp>())
     return op->emitOpError("inside a loop or a branch cannot be run; write the choice into the "
                            "image (arith.select)");
   auto plan = std::make_shared<ImagePlan>();

@@ -146,7 +146,7 @@ LogicalResult planFirst(FirstOp op, Planner &planner) {
   }
   Slot found = planner.scratch(Kind::Integer, 1, results.front().varying);
   planner.step(op, dims, [loop = *loop, found, results](Frame &frame) {
-    int64_t lanes = frame.lanesOf(found), missing = lanes;
+    int64_t lanes = frame.lanesOf(found);
     for (Slot out : results)
       zero(frame, out);
     std::fill_n(frame.integers(found), lanes, 0);
@@ -162,9 +162,8 @@ LogicalResult planFirst(FirstOp op, Planner &planner) {
           for (int64_t c = 0; c < out.components; ++c)
             frame.reals(out)[c * (out.varying ? laneStride : 1) + lane] = frame.reals(
                 value)[c * (value.varying ? laneStride : 1) + (value.varying ? lane : 0)];
-        --missing;
       }
-      return missing > 0;
+      return true;
     });
   });
   return success();

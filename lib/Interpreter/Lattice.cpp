@@ -41,7 +41,7 @@ static double spot(Shape shape, double cells, double squaredRadius) {
   case Shape::square:
     break;
   }
-  llvm_unreachable("a square crystal's factor is no function of a distance");
+  llvm_unreachable("a square crystal's factor is not a function of a distance");
 }
 
 static LogicalResult planSincg(SincgOp op, Planner &planner) {

@@ -24,7 +24,7 @@ struct Remainder {
   Remainder(double n, double x) {
     double halfTurns = std::rint(n * x);
     angle = pi * std::fma(n, x, -halfTurns);
-    // Larger numbers are even, and NaN is no integer.
+    // Larger numbers are even, and NaN is not an integer.
     odd = std::abs(halfTurns) < 0x1p53 && int64_t(halfTurns) % 2 != 0;
   }
 };

@@ -14,7 +14,7 @@ namespace nanobragg::io {
 
 void drawAsSimtbx(std::span<double> image, std::int64_t fastPixels,
                   std::span<const std::uint8_t> drawn, const NoiseModel &model, double gain,
-                  double adcOffset, std::int64_t &seed) {
+                  double adcOffset, std::int64_t &seed, int threads) {
   Ran1Of<double> random;
   seed = -std::abs(seed);
   for (std::size_t i = 0; i != image.size(); ++i) {
@@ -34,7 +34,7 @@ void drawAsSimtbx(std::span<double> image, std::int64_t fastPixels,
     random.takeTable(ofPixels);
   }
   if (model.pointSpread != PointSpread::None)
-    spreadAsSimtbx(image, fastPixels, model.pointSpread, model.psfWidth, model.psfRadius);
+    spreadAsSimtbx(image, fastPixels, model.pointSpread, model.psfWidth, model.psfRadius, threads);
   for (std::size_t i = 0; i != image.size(); ++i) {
     if (!drawn[i])
       continue;

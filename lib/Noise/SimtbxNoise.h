@@ -15,7 +15,7 @@ namespace nanobragg::io {
 /// they are but for point spread. Photons below 0 are not counted. seed: stands after the draws.
 void drawAsSimtbx(std::span<double> image, std::int64_t fastPixels,
                   std::span<const std::uint8_t> drawn, const NoiseModel &model, double gain,
-                  double adcOffset, std::int64_t &seed);
+                  double adcOffset, std::int64_t &seed, int threads);
 
 } // namespace nanobragg::io
 #endif

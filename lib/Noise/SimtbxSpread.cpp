@@ -59,13 +59,13 @@ public:
   }
 
   void add(std::span<const Source> sources, std::span<const double> image, std::int64_t width,
-           std::span<double> light) const {
+           std::span<double> light, int threads) const {
     const std::int64_t rows = std::int64_t(image.size()) / width;
     const std::int64_t edge = FourierSpread::edgeFor(radius, rows, width);
     // A pixel of a disk costs about what a number does in a stage of a transform.
     if (edge && FourierSpread::work(edge, radius, 1, rows, width) <
                     double(sources.size()) * std::numbers::pi * double(radius * radius))
-      return addByFourier(sources, image, width, edge, light);
+      return addByFourier(sources, image, width, edge, light, threads);
     std::vector<double> shares(std::size_t(2 * radius + 1));
     for (std::int64_t dy = -radius; dy <= radius; ++dy) {
       const auto across = std::int64_t(std::sqrt(double(radius * radius - dy * dy)));
@@ -88,12 +88,13 @@ public:
 
 private:
   void addByFourier(std::span<const Source> sources, std::span<const double> image,
-                    std::int64_t width, std::int64_t edge, std::span<double> light) const {
+                    std::int64_t width, std::int64_t edge, std::span<double> light,
+                    int threads) const {
     std::vector<double> some(image.size()), result(image.size());
     for (const Source &source : sources)
       some[std::size_t(source.at)] = image[std::size_t(source.at)];
     FourierSpread([this](std::int64_t dx, std::int64_t dy) { return share(dx, dy); }, radius, edge)
-        .apply(some, std::int64_t(image.size()) / width, width, result, 0);
+        .apply(some, std::int64_t(image.size()) / width, width, result, threads);
     for (std::size_t i = 0; i != light.size(); ++i)
       light[i] += result[i];
   }
@@ -106,10 +107,10 @@ private:
 } // namespace
 
 void spreadAsSimtbx(std::span<double> image, std::int64_t fastPixels, PointSpread kind,
-                    double width, std::int64_t radius) {
+                    double width, std::int64_t radius, int threads) {
   const std::int64_t pixels = std::int64_t(image.size()), slowPixels = pixels / fastPixels;
   const double brightest = image.empty() ? 0 : *std::max_element(image.begin(), image.end());
-  if (!(brightest > 0))
+  if (image.empty() || (radius <= 0 && !(brightest > 0)))
     return;
   const std::int64_t edge = std::max(fastPixels, slowPixels);
   const std::int64_t reach =
@@ -133,7 +134,7 @@ void spreadAsSimtbx(std::span<double> image, std::int64_t fastPixels, PointSprea
   for (auto begin = sources.begin(); begin != sources.end();) {
     const auto end =
         std::ranges::upper_bound(begin, sources.end(), begin->radius, {}, &Source::radius);
-    Disk(spread, whole, begin->radius).add({begin, end}, from, padded, light);
+    Disk(spread, whole, begin->radius).add({begin, end}, from, padded, light, threads);
     begin = end;
   }
   for (std::int64_t i = 0; i != pixels; ++i) {

@@ -14,7 +14,7 @@ namespace nanobragg::io {
 /// neighbour appears one row below in the first column, as in simtbx. Pixels below 0 become 0.
 /// `width`: full width at half maximum, `radius`: of all pixels, 0: of each its own; in pixels.
 void spreadAsSimtbx(std::span<double> image, std::int64_t fastPixels, PointSpread kind,
-                    double width, std::int64_t radius);
+                    double width, std::int64_t radius, int threads);
 
 } // namespace nanobragg::io
 #endif

@@ -42,7 +42,7 @@ std::int64_t sizeOfText(const Picture &picture) {
 
 void drawRing(Picture &picture, const Layout &layout, const std::vector<float> &inverse, double d) {
   const std::vector<std::int32_t> &owners = layout.owners();
-  // Between a panel and what is beside it there may be a step, which is no part of a ring.
+  // Between a panel and what is beside it there may be a step, which is not a part of a ring.
   const auto crosses = [&](std::size_t a, std::size_t b) {
     return owners[a] == owners[b] && (inverse[a] * d < 1) != (inverse[b] * d < 1);
   };

@@ -8,7 +8,8 @@ bool isNormal(const ProgramVariant &v) {
   return generated(v) && v.divergence == Divergence::Normal;
 }
 bool isUniform(const ProgramVariant &v) { return generated(v) && !isNormal(v); }
-bool hasBandwidth(const ProgramVariant &v) { return v.bandwidth; }
+bool hasBandwidth(const ProgramVariant &v) { return v.bandwidth != Bandwidth::None; }
+bool hasSpectrum(const ProgramVariant &v) { return v.bandwidth == Bandwidth::Spectrum; }
 bool listed(const ProgramVariant &v) { return v.sources == Sources::Listed; }
 bool polarized(const ProgramVariant &v) { return v.polarization != Evaluation::None; }
 bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
@@ -86,12 +87,30 @@ constexpr Parameter rows[] = {
      .dead = {&dead::noImage, &dead::noVerticalDivergence}},
     {.name = "bandwidth_sigma",
      .unit = "1",
-     .meaning = "standard deviation of the spectrum about each wavelength, over the wavelength",
+     .meaning =
+         "standard deviation of the spectrum about each wavelength, over the wavelength; with "
+         "a continuous spectrum, of the normal distribution that it is averaged about",
      .place = AT(beam.bandwidthSigma),
      .usedBy = hasBandwidth,
      .groups = "beam",
      .neutral = neutral(0),
      .dead = movesSpots},
+    {.name = "spectrum_wavelength",
+     .unit = "m",
+     .meaning = "wavelengths of the spectrum, ascending",
+     .place = AT(beam.spectrumWavelength),
+     .usedBy = hasSpectrum,
+     .discrete = true},
+    {.name = "spectrum_density",
+     .unit = "1/m",
+     .meaning = "density of the light at these wavelengths, of which the integral is 1",
+     .place = AT_LIST(beam.spectrumDensity),
+     .usedBy = hasSpectrum},
+    {.name = "spectrum_nodes",
+     .unit = "1",
+     .meaning = "number of these wavelengths",
+     .place = COUNT(spectrumNodes),
+     .usedBy = hasSpectrum},
     {.name = "unit_hdiv",
      .unit = "1",
      .meaning = "horizontal deviation of each source as a fraction of the range or sigma",

@@ -43,6 +43,9 @@ struct CompileOptions {
   std::vector<FixedCount> fixed{}; ///< counts to compile in
   OwnPasses passes{};
   Until until{};
+  /// Where debuggers find the text of a variant's program. The kernel of a processor then has debug
+  /// information, which names this file. Empty: none.
+  std::string programFile{};
   std::string symbol{}; ///< symbol that an object defines; empty: nb_kernel_get_descriptor
   /// A kernel file has a version for each of these too.
   std::vector<KernelTarget> otherTargets{};

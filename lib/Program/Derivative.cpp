@@ -27,7 +27,7 @@ int tangentsOf(std::string_view text, std::string_view number) {
   int tangents = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), tangents);
   if (error != std::errc() || end != number.data() + number.size() || tangents < 1)
-    refuse(text, "'" + std::string(number) + "' is no number of directions");
+    refuse(text, "'" + std::string(number) + "' is not a number of directions");
   return tangents;
 }
 

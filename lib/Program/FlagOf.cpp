@@ -1,9 +1,11 @@
 #include "lib/Program/FlagOf.h"
 
 #include "lib/Program/ParameterGroups.h"
-#include "lib/Quantities/Quantity.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -28,21 +30,47 @@ constexpr FromFile fromFiles[] = {{"F", "-hkl"},
                                   {"background_density", "-density"},
                                   {"background_molar_mass", "-MW"}};
 
+/// Parameters of files whose numbers are those of a flag.
+constexpr std::pair<std::string_view, std::string_view> alike[] = {{"source_wavelength", "-lambda"},
+                                                                   {"panel_offset", "-Xbeam"}};
+
+PlaceInQuantity find(std::string_view parameter) {
+  for (const FromFile &row : fromFiles)
+    if (row.parameter == parameter) {
+      const auto other = std::ranges::find(alike, parameter, [](const auto &a) { return a.first; });
+      return {other == std::end(alike) ? nullptr : findQuantity(other->second), 0};
+    }
+  for (const Quantity *row : allQuantities())
+    if (row->more.parameter == parameter)
+      return {row, 0};
+  // A row may name a group; "scalars" and "all" are the name of none.
+  for (const Quantity *row : allQuantities())
+    if (const ParameterGroup *group = findGroup(row->more.parameter))
+      if (const auto member = std::ranges::find(group->members, parameter);
+          member != group->members.end())
+        return {row, std::size_t(member - group->members.begin())};
+  return {};
+}
+
 } // namespace
+
+PlaceInQuantity quantityOfParameter(std::string_view parameter) {
+  static const auto places = [] {
+    std::map<std::string_view, PlaceInQuantity> all;
+    for (const Parameter &p : allParameters())
+      all.emplace(p.name, find(p.name));
+    return all;
+  }();
+  const auto place = places.find(parameter);
+  return place == places.end() ? PlaceInQuantity{} : place->second;
+}
 
 std::string_view flagOf(std::string_view parameter) {
   for (const FromFile &row : fromFiles)
     if (row.parameter == parameter)
       return row.flag;
-  for (const Quantity *row : allQuantities())
-    if (row->more.parameter == parameter)
-      return row->name();
-  // A row may name a group; "scalars" and "all" are the name of none.
-  for (const Quantity *row : allQuantities())
-    if (const ParameterGroup *group = findGroup(row->more.parameter))
-      if (std::ranges::find(group->members, parameter) != group->members.end())
-        return row->name();
-  return {};
+  const PlaceInQuantity place = quantityOfParameter(parameter);
+  return place.row ? place.row->name() : std::string_view();
 }
 
 } // namespace nanobragg

@@ -20,6 +20,8 @@ std::span<const Parameter> averageParameters();
 
 /// The place of a field of the experiment, such as AT(crystal.cellA). Its type says the kind.
 #define AT(field) placeOf([](auto &experiment) -> auto & { return experiment.field; })
+/// The same of numbers that programs look up by pixel: a grid along l.
+#define AT_LIST(field) placeOfList([](auto &experiment) -> auto & { return experiment.field; })
 /// The place of a table of which each panel has an entry, such as AT_PANELS(offset).
 #define AT_PANELS(field) placeOfPanels([](auto &panel) -> auto & { return panel.field; })
 /// The place of a count that a function of the experiment says, such as COUNT(sourceCount).
@@ -95,11 +97,12 @@ inline nb_hkl_grid gridOf(const std::shared_ptr<const HklGrid> &grid) {
   return {grid->hMin, grid->hMax, grid->kMin,         grid->kMax,
           grid->lMin, grid->lMax, grid->values.data()};
 }
-inline nb_hkl_grid gridOf(const NumberList &list) {
-  if (list.values.empty())
+inline nb_hkl_grid gridOf(const std::vector<double> &list) {
+  if (list.empty())
     return {};
-  return {0, 0, 0, 0, 0, std::int64_t(list.values.size()) - 1, list.values.data()};
+  return {0, 0, 0, 0, 0, std::int64_t(list.size()) - 1, list.data()};
 }
+inline nb_hkl_grid gridOf(const NumberList &list) { return gridOf(list.values); }
 
 template <typename Get>
 constexpr ParameterPlace placeOf(Get) {
@@ -118,6 +121,14 @@ constexpr ParameterPlace placeOf(Get) {
     if constexpr (kindOf<Field>() == NB_PARAMETER_HKL_GRID)
       place.grid = [](const Experiment &e) { return gridOf(Get()(e)); };
   }
+  return place;
+}
+
+template <typename Get>
+constexpr ParameterPlace placeOfList(Get) {
+  ParameterPlace place = placeOf(Get());
+  place.kind = NB_PARAMETER_HKL_GRID;
+  place.grid = [](const Experiment &e) { return gridOf(Get()(e)); };
   return place;
 }
 

@@ -3,6 +3,8 @@
 #include "lib/Program/ParameterRows.h"
 #include "nanobragg/DerivativeNames.h"
 
+#include <unordered_map>
+
 namespace nanobragg {
 
 std::span<const Parameter> allParameters() {
@@ -26,10 +28,14 @@ std::vector<const Parameter *> parametersOf(const ProgramVariant &variant) {
 }
 
 const Parameter *findParameter(std::string_view name) {
-  for (const Parameter &parameter : allParameters())
-    if (name == parameter.name)
-      return &parameter;
-  return nullptr;
+  static const auto byName = [] {
+    std::unordered_map<std::string_view, const Parameter *> all;
+    for (const Parameter &parameter : allParameters())
+      all.emplace(parameter.name, &parameter);
+    return all;
+  }();
+  const auto found = byName.find(name);
+  return found == byName.end() ? nullptr : found->second;
 }
 
 const Parameter *parameterBehind(std::string_view name) {

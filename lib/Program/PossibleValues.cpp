@@ -1,6 +1,8 @@
 #include "lib/Program/PossibleValues.h"
 
+#include "lib/Program/FlagOf.h"
 #include "lib/Program/Parameters.h"
+#include "lib/Quantities/LikelyUnits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +20,41 @@ std::string textOf(double x) {
   return text;
 }
 
+/// Numbers per length that no crystal is large enough for.
+struct Reciprocal {
+  std::string_view parameter;
+  double lowest; ///< The largest number is at least this, 1/m.
+};
+constexpr Reciprocal reciprocals[] = {{"reciprocal_matrix", 1e5}, {"background_stol", 1e6}};
+
 } // namespace
+
+std::optional<std::string> checkUnits(const std::string &parameter, const std::string &name,
+                                      std::span<const double> numbers, Caller caller) {
+  for (const Reciprocal &reciprocal : reciprocals) {
+    double largest = 0;
+    for (const double x : numbers)
+      largest = std::max(largest, std::fabs(x));
+    if (parameter == reciprocal.parameter && largest > 0 && largest < reciprocal.lowest)
+      throw std::invalid_argument(
+          name + ": " + textOf(largest) + " 1/m, its largest number, is beyond any experiment; " +
+          textOf(reciprocal.lowest) + " 1/m and more are allowed; numbers are in SI units: " +
+          textOf(largest) + (caller == Caller::Python ? " / nb.angstrom" : " * 1e10 for 1/A"));
+  }
+  const PlaceInQuantity place = quantityOfParameter(parameter);
+  std::optional<std::string> doubtful;
+  if (!place.row)
+    return doubtful;
+  for (std::size_t i = 0; i != numbers.size(); ++i)
+    if (const auto slip = slipOfUnits(*place.row, numbers[i], place.index + i, caller)) {
+      const std::string sentence = name + ": " + slip->sentence;
+      if (slip->certain)
+        throw std::invalid_argument(sentence);
+      if (!doubtful)
+        doubtful = sentence;
+    }
+  return doubtful;
+}
 
 void checkPossible(const std::string &name, const double *numbers, std::int64_t count) {
   const Parameter *parameter = findParameter(name);
@@ -47,7 +83,7 @@ void checkPossible(const std::string &name, const double *numbers, std::int64_t 
 
 void checkCellAngles(double alpha, double beta, double gamma) {
   const double half = (alpha + beta + gamma) / 2;
-  constexpr double smallest = 1e-9; // where roundings decide, the image is no number
+  constexpr double smallest = 1e-9; // where roundings decide, the image is not a number
   if (!(std::min({half - alpha, half - beta, half - gamma, std::numbers::pi - half}) > smallest))
     throw std::invalid_argument(
         "no cell with these cell_alpha, cell_beta and cell_gamma has a volume; each angle must be "

@@ -13,6 +13,9 @@ int mostCellsOfMixed(const Experiment &experiment) {
 }
 
 Precision precisionFor(Precision wanted, const Experiment &experiment) {
+  if (wanted == Precision::F32 && (experiment.variant.averaging == Averaging::Closed ||
+                                   experiment.variant.averaging == Averaging::Spots))
+    wanted = Precision::Mixed;
   double cells = *std::ranges::max_element(experiment.crystal.ncells);
   if (rowOf(experiment.variant.shape).hasMatrix)
     for (const double width : experiment.crystal.ncellsCross)

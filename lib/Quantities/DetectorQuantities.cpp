@@ -6,7 +6,7 @@ namespace nanobragg {
 
 std::string zeroVector(std::span<const double> v) {
   return v[0] == 0 && v[1] == 0 && v[2] == 0
-             ? "0 0 0 is no direction; give a vector that is not zero"
+             ? "0 0 0 is not a direction; give a vector that is not zero"
              : "";
 }
 
@@ -14,7 +14,8 @@ namespace {
 
 constexpr double mostPixels = 1e6;
 constexpr Range depths{0, Range::noBound, true, true, true};
-constexpr UsualValues detectorSize{0.5, 1e4, 10, 3e3}, detectorDistance{1, 2e5, 20, 2e4};
+constexpr UsualValues detectorSize{0.5, 1e4, 10, 3e3}, detectorDistance{1, 5e4, 20, 2e4},
+    onAxis{0, 2e4, 0, 3e3}, turn{0, 360, 0, 180};
 
 std::string emptyRegion(std::span<const double> roi) {
   for (std::size_t i = 0; i < 4; i += 2)
@@ -39,13 +40,25 @@ void turnAbout(Options &o) {
   o.pivot = pivot;
 }
 
+template <Pivot pivot>
+void inPlaceOfCenter(Options &o) {
+  turnAbout<pivot>(o);
+  o.beamCenter.reset();
+}
+
+void inPlaceOfOthers(Options &o) {
+  turnAbout<Pivot::Beam>(o);
+  for (auto *field : {&o.xBeam, &o.yBeam, &o.xClose, &o.yClose, &o.orgX, &o.orgY})
+    field->reset();
+}
+
 void useVectors(Options &o) { o.convention = Convention::Custom; }
 
 constexpr std::string_view thick = "with -detector_thick";
-constexpr std::string_view ofPixels = "where the number of pixels is not known otherwise";
-constexpr std::string_view orgInstead =
-    "without -xds and -dials, in which it does not move the detector; use -ORGX -ORGY";
-constexpr std::string_view withVectors = "where no later switch of convention decides all vectors";
+constexpr std::string_view ofPixels = "if no other flag or file sets the number of pixels";
+constexpr std::string_view orgInstead = "without -xds and -dials; use -ORGX and -ORGY there";
+constexpr std::string_view withVectors =
+    "without a later flag of a convention, which sets all vectors";
 constexpr std::string_view closeOnly =
     "in the custom convention and without -Xbeam -Ybeam; use these, or -ORGX -ORGY with -xds";
 constexpr std::string_view orgOnly =
@@ -61,7 +74,7 @@ constexpr Quantity rows[] = {
           .also = turnAbout<Pivot::Beam>,
           .usual = detectorDistance}},
     {"-close_distance", "D", &flagUnit::millimetres, "from -distance",
-     "sample to detector along its normal; beats -distance", Range::positive(),
+     "sample to detector along its normal; overrides -distance", Range::positive(),
      in<&O::closeDistance>,
      More{.python = "Detector.close_distance",
           .parameter = "close_distance",
@@ -81,8 +94,8 @@ constexpr Quantity rows[] = {
      upTo(mostPixels), in<&O::fastPixels>,
      More{.python = "Detector.shape", .parameter = "fast_pixels"}},
     {"-detsize", "SIZE", &flagUnit::millimetres, "102.4",
-     "size along fast and slow; pixel counts beat it", Range::positive(),
-     in<&O::detSizeFast, &O::detSizeSlow>, More{.only = ofPixels}},
+     "size along fast and slow; numbers of pixels override it", Range::positive(),
+     in<&O::detSizeFast, &O::detSizeSlow>, More{.only = ofPixels, .usual = detectorSize}},
     {"-detsize_f", "SIZE", &flagUnit::millimetres, "102.4", "size along fast", Range::positive(),
      in<&O::detSizeFast>, More{.only = ofPixels, .usual = detectorSize}},
     {"-detsize_s", "SIZE", &flagUnit::millimetres, "102.4", "size along slow", Range::positive(),
@@ -92,7 +105,8 @@ constexpr Quantity rows[] = {
      More{.python = "Detector.attenuation_depth",
           .parameter = "attenuation_depth",
           .only = thick,
-          .also = switchAbsorptionOff}},
+          .also = switchAbsorptionOff,
+          .usual = UsualValues{0, 1e13, 1, 5e4}}},
     {"-detector_thick", "THICKNESS", &flagUnit::micrometres, "0", "thickness of the sensor",
      Range::notNegative(), in<&O::thickness>,
      More{.python = "Detector.thickness",
@@ -110,7 +124,7 @@ constexpr Quantity rows[] = {
     {"-point_pixel", "", &flagUnit::one, "off", "no solid angle of the pixels: 1/R^2 only",
      Range::any(), in<&O::pointPixel>, More{.python = "Detector.point_pixel"}},
     {"-roi", "XMIN XMAX YMIN YMAX", &flagUnit::pixels, "all",
-     "render only these pixels, fast then slow, ends included; negative: no bound",
+     "render only these pixels: first and last along fast, then along slow; negative: no bound",
      Range::between(-mostPixels, mostPixels), in<&O::roi>,
      More{.python = "Detector.region", .wrong = emptyRegion}},
     {"-oversample", "N", &flagUnit::subPixels, "automatic",
@@ -154,42 +168,52 @@ constexpr Quantity geometryRows[] = {
      More{.python = "Detector.convention",
           .value = int(Convention::Dials),
           .also = turnAbout<Pivot::Beam>}},
+    {"--beam-center", "FAST SLOW", &flagUnit::millimetres, "the centre",
+     "from the outer corner of the first pixel along fast and slow to the direct beam, or with "
+     "-pivot sample to the point nearest to the sample; the same in every convention",
+     Range::any(), in<&O::beamCenter>,
+     More{.python = "Detector.beam_center",
+          .parameter = "beam_center",
+          .also = inPlaceOfOthers,
+          .usual = onAxis}},
     {"-Xbeam", "X", &flagUnit::millimetres, "the centre",
      "direct beam; slow coordinate with -mosflm, -denzo, else fast", Range::any(), in<&O::xBeam>,
-     More{.python = "Detector.beam_center",
-          .parameter = "beam_center",
+     More{.parameter = "beam_center",
           .only = orgInstead,
-          .also = turnAbout<Pivot::Beam>}},
+          .also = inPlaceOfCenter<Pivot::Beam>,
+          .usual = onAxis}},
     {"-Ybeam", "Y", &flagUnit::millimetres, "the centre",
      "direct beam; fast coordinate with -mosflm, -denzo, else slow", Range::any(), in<&O::yBeam>,
-     More{.python = "Detector.beam_center",
-          .parameter = "beam_center",
+     More{.parameter = "beam_center",
           .only = orgInstead,
-          .also = turnAbout<Pivot::Beam>}},
+          .also = inPlaceOfCenter<Pivot::Beam>,
+          .usual = onAxis}},
     {"-Xclose", "X", &flagUnit::millimetres, "the centre", "point nearest to the sample, fast",
      Range::any(), in<&O::xClose>,
      More{.python = "Detector.close_point",
           .parameter = "beam_center",
           .only = closeOnly,
-          .also = turnAbout<Pivot::Sample>}},
+          .also = inPlaceOfCenter<Pivot::Sample>,
+          .usual = onAxis}},
     {"-Yclose", "Y", &flagUnit::millimetres, "the centre", "point nearest to the sample, slow",
      Range::any(), in<&O::yClose>,
      More{.python = "Detector.close_point",
           .parameter = "beam_center",
           .only = closeOnly,
-          .also = turnAbout<Pivot::Sample>}},
+          .also = inPlaceOfCenter<Pivot::Sample>,
+          .usual = onAxis}},
     {"-ORGX", "X", &flagUnit::pixels, "the centre",
      "point nearest to the sample, fast, first pixel's centre = 1", Range::any(), in<&O::orgX>,
      More{.python = "Detector.origin",
           .parameter = "beam_center",
           .only = orgOnly,
-          .also = turnAbout<Pivot::Sample>}},
+          .also = inPlaceOfCenter<Pivot::Sample>}},
     {"-ORGY", "Y", &flagUnit::pixels, "the centre", "point nearest to the sample, slow",
      Range::any(), in<&O::orgY>,
      More{.python = "Detector.origin",
           .parameter = "beam_center",
           .only = orgOnly,
-          .also = turnAbout<Pivot::Sample>}},
+          .also = inPlaceOfCenter<Pivot::Sample>}},
     {"-fdet_vector", "X Y Z", &flagUnit::one, "0 0 1",
      "direction of increasing fast pixels; selects the custom convention", Range::any(),
      in<&O::fastAxis>,
@@ -249,53 +273,58 @@ constexpr Quantity geometryRows[] = {
           .also = useVectors}},
     {"-twotheta", "ANGLE", &flagUnit::degrees, "0", "detector swing", Range::any(),
      in<&O::twotheta>,
-     More{
-         .python = "Detector.twotheta", .parameter = "twotheta", .also = turnAbout<Pivot::Sample>}},
+     More{.python = "Detector.twotheta",
+          .parameter = "twotheta",
+          .also = turnAbout<Pivot::Sample>,
+          .usual = turn}},
     {"-detector_rotx", "ANGLE", &flagUnit::degrees, "0",
      "detector rotation about lab X, the first of three", Range::any(), in<&O::rotX>,
-     More{.python = "Detector.rotation", .parameter = "detector_rotation"}},
+     More{.python = "Detector.rotation", .parameter = "detector_rotation", .usual = turn}},
     {"-detector_roty", "ANGLE", &flagUnit::degrees, "0",
      "detector rotation about lab Y, the second", Range::any(), in<&O::rotY>,
-     More{.python = "Detector.rotation", .parameter = "detector_rotation"}},
+     More{.python = "Detector.rotation", .parameter = "detector_rotation", .usual = turn}},
     {"-detector_rotz", "ANGLE", &flagUnit::degrees, "0", "detector rotation about lab Z, the third",
      Range::any(), in<&O::rotZ>,
-     More{.python = "Detector.rotation", .parameter = "detector_rotation"}},
+     More{.python = "Detector.rotation", .parameter = "detector_rotation", .usual = turn}},
     {"-pivot", "sample|beam", &flagUnit::one, "by convention",
-     "what detector rotations keep in place; the last such flag wins", Range::any(), in<&O::pivot>,
-     More{.python = "Detector.pivot", .only = "with vectors; a convention has its own"}},
+     "fixed point of detector rotations; the last such flag applies", Range::any(), in<&O::pivot>,
+     More{.python = "Detector.pivot", .only = "with vectors; a convention sets its own"}},
 };
 
 constexpr Quantity responseRows[] = {
     {"-gain", "GAIN", &flagUnit::gain, "none: photons",
-     "the image is in analogue-to-digital units, this many per photon", Range::positive(),
-     in<&O::gain>, More{.python = "Detector.gain", .parameter = "gain"}},
+     "analogue-to-digital units per photon; scales the image", Range::positive(), in<&O::gain>,
+     More{.python = "Detector.gain", .parameter = "gain"}},
     {"-psf", "gauss|fiber", &flagUnit::one, "none: light stays in its pixel",
-     "point spread: the light of a point is spread over the neighbours of its pixel as a Gaussian "
-     "or as a fiber-coupled phosphor does it",
+     "point spread over neighbouring pixels: a Gaussian, or that of a fiber-coupled phosphor",
      Range::any(), in<&O::pointSpread>, More{.python = "Detector.psf"}},
     {"-psf_fwhm -psf_size -psf_width", "WIDTH", &flagUnit::micrometres, "46",
      "full width at half maximum of the point spread", Range::positive(), in<&O::psfFwhm>,
-     More{.python = "Detector.psf_fwhm", .parameter = "psf_fwhm", .only = "with -psf"}},
+     More{.python = "Detector.psf_fwhm",
+          .parameter = "psf_fwhm",
+          .only = "with -psf",
+          .usual = UsualValues{0, 1e5, 1, 5e3}}},
     {"-psf_radius", "PIXELS", &flagUnit::pixels,
      "by the width: all but 1e-7 of a Gaussian, 98 % of a fiber",
-     "how far light spreads along rows and columns; the light that arrives within is scaled up to "
-     "all light. 0: by the width",
+     "how far light spreads along rows and columns; it is normalized within. 0: set by the width",
      upTo(1000), in<&O::psfRadius>,
      More{.python = "Detector.psf_radius",
           .parameter = "psf_radius",
           .only = "with -psf",
           .zeroIsUnset = true}},
     {"-dead_time", "SECONDS", &flagUnit::seconds, "none: every photon is counted",
-     "a pixel counts nothing for so long after each photon, counted or not: n photons per second "
-     "become n exp(-n SECONDS) counts; needs -exposure",
+     "dead time of a pixel after each photon, counted or not: n photons per second become n exp(-n "
+     "SECONDS) counts; needs -exposure",
      Range::notNegative(), in<&O::deadTime>,
-     More{.python = "Detector.dead_time", .parameter = "dead_time"}},
+     More{.python = "Detector.dead_time",
+          .parameter = "dead_time",
+          .usual = UsualValues{0, 1, 0, 1e-3}}},
 };
 
 constexpr Quantity outputRows[] = {
     {"-adc -adcoffset", "OFFSET", &flagUnit::counts, "40", "added to every pixel of the SMV images",
      Range::between(-65535, 65535), in<&O::adcOffset>},
-    {"-seed --noise-seed", "N", &flagUnit::one, "another one each run, printed",
+    {"-seed --noise-seed", "N", &flagUnit::one, "different in each run, printed",
      "random-number seed of the noise image", seeds, in<&O::seed>},
 };
 

@@ -6,14 +6,16 @@ namespace {
 // flags, values, unit, what holds without it, meaning, range, fields, and what not every row has
 constexpr Quantity rows[] = {
     {"-phi", "ANGLE", &flagUnit::degrees, "0", "start of the rotation", Range::any(), in<&O::phi>,
-     More{.python = "Goniometer.phi", .parameter = "phi0"}},
+     More{.python = "Goniometer.phi", .parameter = "phi0", .usual = UsualValues{0, 1440, 0, 1440}}},
     {"-osc", "RANGE", &flagUnit::degrees, "0", "range of the rotation", Range::notNegative(),
-     in<&O::osc>, More{.python = "Goniometer.osc", .parameter = "osc"}},
+     in<&O::osc>,
+     More{.python = "Goniometer.osc", .parameter = "osc", .usual = UsualValues{0, 360, 0, 45}}},
     {"-phistep", "STEP", &flagUnit::degrees, "from -osc and -phisteps",
-     "distance of rotation steps; without -osc: two steps", Range::notNegative(), in<&O::phiStep>,
-     More{.python = "Goniometer.phi_step", .parameter = "osc"}},
+     "spacing of rotation steps; without -osc: two steps", Range::notNegative(), in<&O::phiStep>,
+     More{
+         .python = "Goniometer.phi_step", .parameter = "osc", .usual = UsualValues{0, 360, 0, 45}}},
     {"-phisteps", "N", &flagUnit::steps, "2 with -osc, else 1",
-     "rotation steps, each at its start; 0 counts as 1", upTo(1e6), in<&O::phiSteps>,
+     "rotation steps, each at its start; 0 means 1", upTo(1e6), in<&O::phiSteps>,
      More{.python = "Goniometer.phi_steps",
           .parameter = "phi_steps",
           .only = "with -osc or without -phistep, which alone makes two steps"}},

@@ -1,5 +1,7 @@
 #include "lib/Quantities/Quantity.h"
 
+#include "lib/Quantities/LikelyUnits.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -19,6 +21,8 @@ void Quantity::check(std::span<const double> inSI, Caller caller) const {
     values.push_back(unit->fromSI(inSI[i], i));
   for (std::size_t i = 0; i != values.size(); ++i) {
     const double value = values[i];
+    if (const auto slip = slipOfUnits(*this, inSI[i], i, caller); slip && slip->certain)
+      throw std::invalid_argument(slip->sentence);
     if (!range.contains(value)) {
       const bool python = caller == Caller::Python;
       Range allowed = range;

@@ -23,8 +23,9 @@ namespace nanobragg {
 
 using O = Options;
 
-/// In whose words messages are: flags with their units, or fields of Python in SI.
-enum class Caller { CommandLine, Python };
+/// In whose words messages are: flags with their units, fields of Python in SI, or parameters of C
+/// in SI.
+enum class Caller { CommandLine, Python, C };
 
 /// A field of Options without its type, which is fieldOf()'s to know.
 struct Field {
@@ -39,8 +40,9 @@ struct Field {
   std::vector<double> (*get)(const Options &) = nullptr;
 };
 
-/// Where most experiments have a value: outside of the first two numbers the user is told, and a
-/// value in another unit has to land between the last two to be taken for the one that was meant.
+/// Sizes that a value other than 0 has. Outside of the first two only a forgotten unit explains it,
+/// and it is refused. In another unit it has to lie between the last two to be the one that was
+/// meant. No check where `highest` is 0.
 struct UsualValues {
   double lowest = 0, highest = 0, usuallyLowest = 0, usuallyHighest = 0;
 };

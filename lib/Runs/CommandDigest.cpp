@@ -14,8 +14,9 @@ namespace {
 
 /// Flags that change no image.
 constexpr std::string_view neutral[] = {
-    "--resume",  "--frames",    "--threads",    "--shard",      "--deal",         "--quiet",
-    "-progress", "-noprogress", "--write-expt", "--write-refl", "--write-stream", "--write-mtz"};
+    "--resume",      "--frames",       "--threads",   "--shard",      "--deal",
+    "--quiet",       "-progress",      "-noprogress", "--write-expt", "--write-refl",
+    "--reflections", "--write-stream", "--write-mtz"};
 
 /// FNV-1a, 64 bits.
 class Hash {

@@ -65,7 +65,7 @@ struct Distribution {
   }
 };
 
-/// A line: the numbers of a flag, or of what is no flag.
+/// A line: the numbers of a flag, or of what is not a flag.
 struct Column {
   const Flag *flag = nullptr;
   std::vector<Distribution> values;
@@ -108,14 +108,14 @@ private:
 double Reader::number(std::string_view word) const {
   const std::optional<double> value = io::toNumber(word);
   if (!value)
-    refuse(io::inQuotes(word) + " is no number");
+    refuse(io::inQuotes(word) + " is not a number");
   return *value;
 }
 
 std::int64_t Reader::whole(std::string_view word, std::int64_t most) const {
   const double value = number(word);
   if (value != std::floor(value) || value < 0 || value > double(most))
-    refuse(io::inQuotes(word) + " is no whole number up to " + std::to_string(most));
+    refuse(io::inQuotes(word) + " is not a whole number up to " + std::to_string(most));
   return std::int64_t(value);
 }
 
@@ -181,7 +181,7 @@ void Reader::readLine(Plan &plan, const std::vector<std::string_view> &words) co
   Column column{flagOfColumn(words[0]), {}};
   if (!column.flag)
     refuse(io::inQuotes(words[0]) +
-           " is no column of such a table; those are flags without dash: misset, cell, fluence, "
+           " is not a column of such a table; those are flags without dash: misset, cell, fluence, "
            "lambda, phi, N, mosaic and their like, and lattices and weight");
   for (const Column &other : plan.columns)
     if (other.flag == column.flag)

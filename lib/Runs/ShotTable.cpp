@@ -52,7 +52,7 @@ constexpr std::string_view shotFlags[] = {"-misset",
                                           "-lambda_offset",
                                           "-lambda_scale"};
 
-/// A flag, or by its name what is no flag.
+/// A flag, or by its name what is not a flag.
 struct Column {
   const Flag *flag;
   std::string_view own;
@@ -79,7 +79,7 @@ struct Row {
         for (const std::string_view name : own)
           names += (names.empty() ? "" : ", ") + std::string(name);
         refuse(io::inQuotes(word) +
-               " is no column of such a table; those are flags without dash: "
+               " is not a column of such a table; those are flags without dash: "
                "misset, cell, fluence, seed, lambda, phi, N, mosaic and their "
                "like, and " +
                names);
@@ -96,9 +96,9 @@ struct Row {
     const bool read =
         io::parseNumber(word.data(), word.data() + word.size(), value) == word.data() + word.size();
     if (!read || !std::isfinite(value))
-      refuse("the " + std::string(column.own) + " " + io::inQuotes(word) + " is no number");
+      refuse("the " + std::string(column.own) + " " + io::inQuotes(word) + " is not a number");
     if (column.own == weightColumn && !(value > 0))
-      refuse("the weight " + io::inQuotes(word) + " is no number above 0");
+      refuse("the weight " + io::inQuotes(word) + " is not a number above 0");
     return value;
   }
 

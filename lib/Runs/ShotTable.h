@@ -38,7 +38,7 @@ std::vector<Shot> readShotTable(const std::string &path, const std::string &text
 
 /// The flag that a column is called after. Null where shots cannot have it.
 const Flag *flagOfColumn(std::string_view word);
-/// The column with the weight of a crystal, which is no flag.
+/// The column with the weight of a crystal, which is not a flag.
 inline constexpr std::string_view weightColumn = "weight";
 
 /// The lines of a table of crystals that share the images of a run: its first line names columns as

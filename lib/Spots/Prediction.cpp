@@ -45,6 +45,11 @@ public:
   }
 
   std::vector<Spot> predict() {
+    if (limits.nodes) {
+      for (const auto &hkl : *limits.nodes)
+        consider(hkl);
+      return std::move(spots);
+    }
     const auto &real = image.crystal->real;
     const auto bound = [&](int i) { return std::int32_t(largest * length(real[i])); };
     const double tolerance =
@@ -52,8 +57,10 @@ public:
     for (std::int32_t h = -bound(0); h <= bound(0); ++h)
       for (std::int32_t k = -bound(1); k <= bound(1); ++k) {
         const Vec3 q = sum(scaled(stars[0], h), scaled(stars[1], k));
-        for (const auto &[from, to] : shell(dot(stars[2], stars[2]), dot(stars[2], sum(q, s0)),
-                                            dot(q, q) + 2 * dot(s0, q), tolerance))
+        for (const auto &[from, to] :
+             limits.spectrum ? betweenSpheres(q, tolerance)
+                             : shell(dot(stars[2], stars[2]), dot(stars[2], sum(q, s0)),
+                                     dot(q, q) + 2 * dot(s0, q), tolerance))
           for (double l = std::ceil(std::max(from, -double(bound(2))));
                l <= std::min(to, double(bound(2))); ++l)
             consider({h, k, std::int32_t(l)});
@@ -62,14 +69,35 @@ public:
   }
 
 private:
+  /// The numbers l for which q + l c* is inside the Ewald sphere of the spectrum's least wavelength
+  /// and outside that of the greatest one, or nearly.
+  std::array<std::array<double, 2>, 2> betweenSpheres(const Vec3 &q, double tolerance) const {
+    const auto within = [&](const Vec3 &s, double outside) {
+      const double a = dot(stars[2], stars[2]), b = dot(stars[2], sum(q, s));
+      const double root = b * b - a * (dot(q, q) + 2 * dot(s, q) - outside);
+      if (root < 0)
+        return nowhere;
+      return std::array{(-b - std::sqrt(root)) / a, (-b + std::sqrt(root)) / a};
+    };
+    const auto [least, greatest] = *limits.spectrum;
+    const auto large = within(s0, tolerance);
+    const auto small = within(scaled(s0, least / greatest), -tolerance);
+    if (small[0] > small[1])
+      return {large, nowhere};
+    return {{{large[0], small[0]}, {small[1], large[1]}}};
+  }
+
   /// 1/A. No reflection that the detector sees or the limit allows lies farther out.
   double largestNode() const {
     double sine = 0; // half the scattering angle's
     const Vec3 forward = unit(s0);
     for (const io::DialsPanel &p : image.panels)
       for (int corner = 0; corner < 4; ++corner) {
-        const double f = corner & 1 ? double(p.pixels[0]) * p.pixelSize[0] : 0;
-        const double s = corner & 2 ? double(p.pixels[1]) * p.pixelSize[1] : 0;
+        const auto edge = [&](int axis, bool end) {
+          const double pixel = end ? double(p.pixels[axis]) + limits.beyond : -limits.beyond;
+          return pixel * p.pixelSize[axis];
+        };
+        const double f = edge(0, corner & 1), s = edge(1, corner & 2);
         const Vec3 ray = unit(sum(p.origin, sum(scaled(p.fast, f), scaled(p.slow, s))));
         // Up to 90 degrees a corner has the largest angle of its panel; beyond, another point may.
         const double cosine = dot(ray, forward);
@@ -82,20 +110,38 @@ private:
   /// 1/A, how far from the Ewald sphere a node at distance q from the origin is seen.
   double width(double q) const {
     const SpotSize &s = limits.size;
-    return s.node + q * s.mosaic + q * s.divergence +
-           q * q * image.beam.wavelength / 2 * s.bandwidth;
+    if (limits.nodes)
+      return INFINITY;
+    const double ofBandwidth = q * q * image.beam.wavelength / 2 * s.bandwidth;
+    if (s.normal)
+      return std::hypot(std::hypot(s.node, q * s.mosaic),
+                        std::hypot(q * s.divergence, ofBandwidth));
+    return s.node + q * s.mosaic + q * s.divergence + ofBandwidth;
   }
 
   void consider(const std::array<std::int32_t, 3> &hkl) {
     const Vec3 q =
         sum(scaled(stars[0], hkl[0]), sum(scaled(stars[1], hkl[1]), scaled(stars[2], hkl[2])));
     const double far = length(q);
-    if (far == 0 || far > largest || !limits.shines(hkl))
+    if (far > largest || !limits.shines(hkl))
       return;
-    if (turns)
+    if (far == 0)
+      return direct();
+    if (limits.spectrum)
+      white(hkl, q, far);
+    else if (turns)
       crossings(hkl, q, far);
     else
       still(hkl, q, far);
+  }
+
+  void direct() {
+    if (!limits.direct)
+      return;
+    Spot spot;
+    spot.phi = middle;
+    spot.ray = s0;
+    place(spot, 0);
   }
 
   /// |s0 + q|^2 - |s0|^2 = K + P cos + Q sin of the rotation from the middle.
@@ -138,15 +184,51 @@ private:
     place(spot, far);
   }
 
+  /// |s / wavelength + q| = 1 / wavelength with the unit vector s along the beam.
+  void white(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far) {
+    const Vec3 forward = unit(s0);
+    const double wavelength = -2 * dot(forward, q) / (far * far);
+    const double nearest = std::clamp(wavelength, (*limits.spectrum)[0], (*limits.spectrum)[1]);
+    const double excess = far * far + 2 * dot(forward, q) / nearest;
+    if (!(wavelength > 0) ||
+        (nearest != wavelength && std::fabs(excess) > 2 / nearest * width(far)))
+      return;
+    Spot spot;
+    spot.hkl = hkl;
+    spot.wavelength = nearest;
+    spot.ray = sum(scaled(forward, 1 / wavelength), q);
+    place(spot, far);
+  }
+
   void place(Spot &spot, double far) {
     const auto met = meet(image.panels, spot.ray);
-    if (!met)
+    if (met)
+      placeOn(*met, spot, far);
+    if (limits.beyond == 0)
       return;
-    const io::DialsPanel &p = image.panels[met->panel];
-    spot.panel = met->panel;
-    spot.mm = met->mm;
-    spot.pixel = toPixel(p, met->mm);
-    enclose(spot, p, far);
+    for (std::size_t i = 0; i < image.panels.size(); ++i)
+      if (const auto mm = meetPlane(image.panels[i], spot.ray);
+          mm && !isInside(i, *mm, 0) && isInside(i, *mm, limits.beyond))
+        placeOn({i, *mm}, spot, far);
+  }
+
+  bool isInside(std::size_t panel, const std::array<double, 2> &mm, double beyond) const {
+    const io::DialsPanel &p = image.panels[panel];
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double pixel = mm[i] / p.pixelSize[i];
+      if (pixel < -beyond || pixel >= double(p.pixels[i]) + beyond)
+        return false;
+    }
+    return true;
+  }
+
+  void placeOn(const PanelPoint &met, Spot &spot, double far) {
+    const io::DialsPanel &p = image.panels[met.panel];
+    spot.panel = met.panel;
+    spot.mm = met.mm;
+    spot.pixel = toPixel(p, met.mm);
+    if (limits.boxes)
+      enclose(spot, p, far);
     spots.push_back(spot);
   }
 

@@ -6,6 +6,7 @@
 #include "lib/Spots/Spot.h"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace nanobragg {
@@ -13,7 +14,16 @@ namespace nanobragg {
 /// Limits of the spots that are predicted, beside the experiment.
 struct PredictionLimits {
   SpotSize size;
-  double dmin = 0; ///< A; 0: no limit but the detector
+  double dmin = 0;   ///< A; 0: no limit but the detector
+  bool boxes = true; ///< spots have boxes
+  /// Pixels beyond the edges of a panel where a spot is one of it, too.
+  double beyond = 0;
+  bool direct = false; ///< 0 0 0, the beam itself, is a spot
+  /// A, of a spectrum on a still: the least and the greatest wavelength. Each node is on the sphere
+  /// of its own, and the wavelength of the beam is the least one.
+  std::optional<std::array<double, 2>> spectrum{};
+  /// Only these nodes, one after another, however far they are from the sphere.
+  std::optional<std::vector<std::array<std::int32_t, 3>>> nodes{};
   /// Whether a reflection has a structure factor other than 0.
   std::function<bool(const std::array<std::int32_t, 3> &)> shines;
 };

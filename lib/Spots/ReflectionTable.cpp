@@ -28,7 +28,8 @@ constexpr double levelVariance = 1.0 / 12; ///< variance of a number from a rang
 
 } // namespace
 
-void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows) {
+void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows,
+                          std::span<const TableColumn> more) {
   using R = const TableRow &;
   const char *vector = "vec3<double>";
   json data;
@@ -36,7 +37,8 @@ void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows) {
   data["miller_index"] = column("cctbx::miller::index<>", rows, [](R r) { return r.spot.hkl; });
   data["panel"] = column("std::size_t", rows, [](R r) { return std::uint64_t(r.spot.panel); });
   constexpr std::uint64_t predicted = 1, observed = 2, indexed = 4;
-  data["flags"] = column("std::size_t", rows, [](R) { return predicted | observed | indexed; });
+  data["flags"] = column("std::size_t", rows,
+                         [](R r) { return predicted | (r.seen ? observed | indexed : 0); });
   data["entering"] = column("bool", rows, [](R r) { return r.spot.entering; });
   data["s1"] = column(vector, rows, [](R r) { return r.spot.ray; });
   data["xyzcal.mm"] =
@@ -68,6 +70,10 @@ void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows) {
   });
   data["intensity.sum.value"] = column("double", rows, [](R r) { return r.spot.intensity; });
   data["intensity.sum.variance"] = column("double", rows, [](R r) { return r.spot.variance; });
+  for (const TableColumn &column : more) {
+    std::size_t row = 0;
+    data[column.name] = nanobragg::column("double", rows, [&](R) { return column.values[row++]; });
+  }
   const json table = json::array(
       {"dials::af::reflection_table",
        1,

@@ -6,6 +6,8 @@
 #include "lib/Spots/Spot.h"
 
 #include <span>
+#include <string>
+#include <vector>
 
 namespace nanobragg {
 
@@ -17,12 +19,20 @@ struct TableRow {
   Vec3 step{};     ///< a pixel along fast and slow, mm, and the rotation of an image, rad
   Vec3 observed{}; ///< centroid of its photons: pixels, and images as z has them
   std::array<std::int64_t, 2> images{}; ///< from, to; the end is not part of it
+  bool seen = true;                     ///< on an image, not predicted alone
+};
+
+/// A column of numbers beside those of all tables.
+struct TableColumn {
+  std::string name;
+  std::vector<double> values; ///< one for each row
 };
 
 /// Columns, in DIALS' units (mm, pixels, rad): id, miller_index, panel, flags (predicted, observed,
-/// indexed), entering, s1, xyzcal.mm, xyzcal.px, the centroids xyzobs with variances of a pixel,
-/// delpsical.rad, bbox, intensity.sum.value and .variance. A msgpack.
-void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows);
+/// indexed; or predicted alone), entering, s1, xyzcal.mm, xyzcal.px, the centroids xyzobs with
+/// variances of a pixel, delpsical.rad, bbox, intensity.sum.value and .variance. A msgpack.
+void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows,
+                          std::span<const TableColumn> more = {});
 
 } // namespace nanobragg
 #endif

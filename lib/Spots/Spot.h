@@ -19,8 +19,9 @@ struct Spot {
   /// rad, rotation at which the node crosses the Ewald sphere; it may lie outside of the image's
   /// range, from which the spot's edge is seen then. 0 of a still.
   double phi = 0;
-  double missing = 0;            ///< rad, of a still: rotation that the node needs to the sphere
-  bool entering = false;         ///< from outside of the Ewald sphere into it
+  double wavelength = 0; ///< A, of a spectrum, with which the node is on the sphere; 0 0 0 has 0
+  double missing = 0;    ///< rad, of a still: rotation that the node needs to the sphere
+  bool entering = false; ///< from outside of the Ewald sphere into it
   std::array<double, 2> mm{};    ///< on the panel's plane, along fast and slow
   std::array<double, 2> pixel{}; ///< where it is detected; whole numbers are edges of pixels
   /// Pixels that it reaches: fast from, to; slow from, to. The ends are not part of it.
@@ -37,6 +38,7 @@ struct SpotSize {
   double mosaic = 0;     ///< rad, largest rotation of a domain
   double divergence = 0; ///< rad, largest angle of a source with the beam
   double bandwidth = 0;  ///< largest difference of a source's wavelength, as a fraction
+  bool normal = false;   ///< these are of normal distributions, which add up as squares
 };
 
 } // namespace nanobragg

@@ -64,7 +64,7 @@ std::string DeviceChoice::words() {
 }
 
 std::string DeviceChoice::refusal(std::string_view text) {
-  return "'" + std::string(text) + "' is no device; say one of " + words();
+  return "'" + std::string(text) + "' is not a device; use one of " + words();
 }
 
 DeviceChoice::DeviceChoice(const std::string &text) {

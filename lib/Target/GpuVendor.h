@@ -42,7 +42,7 @@ struct GpuVendor {
 
 std::span<const GpuVendor> gpuVendors();
 
-/// Whose chip `target` is, among the words that name targets; null: it is no chip of a GPU.
+/// Whose chip `target` is, among the words that name targets; null: it is not a chip of a GPU.
 const GpuVendor *vendorOfChip(std::string_view target);
 
 /// The number that a chip's name has after its vendor's prefix, 90 of "sm_90" and of "gfx90a"; 0

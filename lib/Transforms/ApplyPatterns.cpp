@@ -88,6 +88,12 @@ OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   }
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  if (const std::string crash = mlir::nb::crashOfReading(
+          sources.getMemoryBuffer(1)->getMemBufferRef(), *program.getContext());
+      !crash.empty()) {
+    emitError(program.getLoc(), "'") << file << "' " << crash;
+    return {};
+  }
   auto patterns = parseSourceFile<ModuleOp>(sources, program.getContext());
   if (!patterns || !patterns->getOps<pdl::PatternOp>().empty() || isSchedule(*patterns))
     return patterns;

@@ -2,6 +2,7 @@
 #include "lib/Transforms/CullAverages.h"
 #include "lib/Transforms/CullSupport.h"
 #include "lib/Transforms/CurvedPixel.h"
+#include "lib/Transforms/DrawnSum.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/ReachWriter.h"
@@ -13,6 +14,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <array>
+#include <cmath>
 #include <tuple>
 
 namespace mlir::nb {
@@ -33,7 +36,10 @@ public:
   void run();
 
 private:
+  void findReflections();
   void runOnAverages(ReachOp reach);
+  bool isOfSpots();
+  void runOnSpots();
 
   // Deciding. Each is false where nothing can be left out, and says why in `why` and `where`.
   bool findLight();
@@ -379,8 +385,8 @@ void Culler::rewrite() {
   }
 }
 
-/// Averages: what is to be found has been written when they were closed.
-void Culler::runOnAverages(ReachOp reach) {
+/// Light comes from sums over reflections.
+void Culler::findReflections() {
   image.getBody().walk([&](SumOp sum) {
     for (unsigned i = 0; i != sum.getCounts().size(); ++i)
       if (sum.getDimension(i) == Dimension::reflection)
@@ -388,6 +394,65 @@ void Culler::runOnAverages(ReachOp reach) {
   });
   for (Value yielded : image.getYield().getValues())
     dark &= vanishes(yielded);
+}
+
+/// The image of a table of spots has their places and sizes as arguments.
+bool Culler::isOfSpots() {
+  auto owner = dyn_cast<func::FuncOp>(func.getOperation());
+  return owner && argumentNamed(owner, "spot_fast");
+}
+
+/// A spot ends where its light has fallen off to the tolerance.
+void Culler::runOnSpots() {
+  findReflections();
+  using N = nb_reach_numbers;
+  using T = nb_reach_tables;
+  auto owner = cast<func::FuncOp>(func.getOperation());
+  const auto argument = [&](StringRef name) { return argumentNamed(owner, name); };
+  Value count = argument("spots");
+  RuleBuilder r(b, loc);
+  const auto tableOf = [&](function_ref<Value(StringRef, Value)> component,
+                           std::array<StringRef, 3> names) {
+    return ReachWriter::tabulate(loc, Vec3Type::get(b.getF64Type()),
+                                 {{count, Dimension::reflection}}, [&](ValueRange spot) -> Value {
+                                   SmallVector<Value> components;
+                                   for (StringRef name : names)
+                                     components.push_back(name.empty() ? constant(0)
+                                                                       : component(name, spot[0]));
+                                   return r.vec(components[0], components[1], components[2]);
+                                 });
+  };
+  const auto entry = [&](StringRef name, Value spot) -> Value {
+    return LookupOp::create(b, loc, argument(name), ValueRange{spot}, /*inbounds=*/true);
+  };
+  // Along fast it ends where the quadrature does.
+  const double bound =
+      program.setting.isExact() ? exactBound : -std::log(program.setting.tolerance());
+  Value ofQuadrature = argument("average_exponent");
+  const auto extent = [&](StringRef name, Value spot) -> Value {
+    Value exponent = name == "spot_fast_fast" ? ofQuadrature : constant(bound);
+    return r.sqrt(r.mul(r.mul(exponent, 2), entry(name, spot)));
+  };
+  Value place = tableOf(entry, {"spot_fast", "spot_slow", "spot_panel"});
+  ReachTables tables(place); // a table of which no entry is read is that of places
+  tables[&T::spot_extent] = tableOf(extent, {"spot_fast_fast", "spot_slow_slow", ""});
+  ReachNumbers numbers = numbersOfImage();
+  numbers[&N::spots] = numbers[&N::beams] = numbers[&N::depths] = numbers[&N::oversample] =
+      numbers[&N::pixel_size] = constant(1);
+  numbers[&N::bases] = number(count);
+  numbers[&N::dark] = constant(dark);
+  ReachOp::create(b, loc, numbers.all(), tables.all().drop_front());
+  image->setAttr(names::lit, b.getUnitAttr());
+  for (Value sum : light)
+    sum.getDefiningOp()->setAttr(names::lit, b.getDenseI64ArrayAttr({runsOverBases}));
+  nb::remarkPassed(loc, remarkNamed("culled", func))
+      << "spots are added to the pixels that they light; pixels without light are " +
+             std::string(dark ? "not computed" : "computed, since they are not zero");
+}
+
+/// Averages: what is to be found has been written when they were closed.
+void Culler::runOnAverages(ReachOp reach) {
+  findReflections();
   if (!cullAverages(image, reach, where, why)) {
     reach.erase();
     nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
@@ -408,6 +473,8 @@ void Culler::run() {
     return;
   if (ReachOp reach = averageReachOf(image))
     return runOnAverages(reach);
+  if (isOfSpots())
+    return runOnSpots();
   if (!findLight() || !findGeometry() || !splitLoops() || !vanishes()) {
     nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
         << "no sample is left out: " + why;

@@ -95,8 +95,8 @@ LogicalResult Forward::visitLookup(LookupOp op) {
   builder.setInsertionPointAfter(op);
   for (size_t k = 0; k < tangents.size(); ++k)
     if (Value table = tangent(k, op.getTable()))
-      tangents[k][op.getResult()] =
-          LookupOp::create(builder, op.getLoc(), op.getType(), table, op.getIndices());
+      tangents[k][op.getResult()] = LookupOp::create(builder, op.getLoc(), op.getType(), table,
+                                                     op.getIndices(), op.getInbounds());
   return success();
 }
 

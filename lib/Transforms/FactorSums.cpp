@@ -25,7 +25,7 @@ scf::IfOp conditionOfAllTerms(SumOp sum) {
   YieldOp yield = sum.getYield();
   auto branch = yield.getValues().front().getDefiningOp<scf::IfOp>();
   if (!branch || branch->getBlock() != sum.getBodyBlock() ||
-      isDefinedIn(branch.getCondition(), sum) || !isPure(sum) ||
+      isDefinedIn(branch.getCondition(), sum) || !isMemoryEffectFree(sum) ||
       !llvm::equal(branch.getResults(), yield.getValues()) ||
       !llvm::all_of(branch.getResults(), [](Value result) { return result.hasOneUse(); }))
     return {};
@@ -74,7 +74,7 @@ unsigned costOfTerms(SumOp sum) {
     auto isNeeded = [&](Operation *user) {
       return needed.contains(body->findAncestorOpInBlock(*user));
     };
-    if (!isPure(&op) || op.hasTrait<OpTrait::IsTerminator>() ||
+    if (!isMemoryEffectFree(&op) || op.hasTrait<OpTrait::IsTerminator>() ||
         llvm::any_of(op.getUsers(), isNeeded)) {
       needed.insert(&op);
       cost += costOf(&op);

@@ -89,11 +89,12 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
     return nullptr;
   }
   between.push_back(second);
-  auto impure = llvm::find_if(between, [](Operation *op) { return !isPure(op); });
+  // All of it runs in any case, now or later: only effects could tell.
+  auto impure = llvm::find_if(between, [](Operation *op) { return !isMemoryEffectFree(op); });
   if (impure != between.end()) {
     nb::remarkMissed(second->getLoc(), remarkNamed("not-pure", func))
         << remark::add("not merged with the loop over the same dimensions before it: '{0}' would "
-                       "have to move and is not pure",
+                       "have to move and has side effects",
                        (*impure)->getName().getStringRef());
     return nullptr;
   }
@@ -202,6 +203,20 @@ unsigned dropResults(FunctionOpInterface func) {
   return outside + dropResultsOfAll(func);
 }
 
+/// An image that is returned more than once is computed as often: a kernel writes each result to
+/// memory of its own, and derivatives that are zero are equal.
+void returnEachOnce(Block &block) {
+  DenseSet<Value> returned;
+  for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+    auto result = dyn_cast<OpResult>(operand.get());
+    if (!result || returned.insert(result).second || !isa<ImageOp>(result.getOwner()))
+      continue;
+    OpBuilder builder(result.getOwner()->getContext());
+    builder.setInsertionPointAfter(result.getOwner());
+    operand.set(builder.clone(*result.getOwner())->getResult(result.getResultNumber()));
+  }
+}
+
 /// A sum between images of which one result needs one image, and another image needs another
 /// result, keeps the images apart. Sums of one result each are merged again where nothing stands
 /// against it.
@@ -233,8 +248,10 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
     getOperation()->walk([&](FunctionOpInterface func) {
       unsigned dropped = 0;
       bool merged = false;
-      for (Block &block : func.getFunctionBody())
+      for (Block &block : func.getFunctionBody()) {
+        returnEachOnce(block);
         takeResultsApart(block, func);
+      }
       // Loops whose counts were computed twice are siblings only when that is done once.
       while (mergeAll(func)) {
         merged = true;

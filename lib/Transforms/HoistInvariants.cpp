@@ -87,12 +87,23 @@ void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved,
 }
 
 namespace {
-/// Says which ops could not move whatever they depend on.
+/// Says which ops could not move although they depend on nothing in their loop, or whatever they
+/// depend on.
 void remarkImpure(FunctionOpInterface func) {
   func.walk([&](Operation *op) {
     if (op == func || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() != 0 ||
         isPure(op) || !isLoop(op->getParentOp()))
       return;
+    if (isMemoryEffectFree(op)) {
+      if (!outermostIndependentLoop(op))
+        return;
+      nb::remarkMissed(op->getLoc(), remarkOf("nb-hoist-invariants", "not-safe", func))
+          << remark::add("'{0}' stays where it is: it may be undefined where the program does not "
+                         "run it{1}",
+                         op->getName().getStringRef(),
+                         isa<LookupOp, DeviateOp>(op) ? "; inbounds says that it is not" : "");
+      return;
+    }
     nb::remarkMissed(op->getLoc(), remarkOf("nb-hoist-invariants", "not-pure", func))
         << remark::add("'{0}' stays where it is: it is not pure", op->getName().getStringRef());
   });

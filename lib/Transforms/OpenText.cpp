@@ -1,8 +1,14 @@
 #include "lib/Transforms/OpenText.h"
 
+#include "lib/Process/Isolated.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
 
 #include <algorithm>
 
@@ -57,6 +63,23 @@ std::unique_ptr<llvm::MemoryBuffer> openText(StringRef file, std::string *why) {
           std::to_string(deepestText) + " times")
              .str();
   return nullptr;
+}
+
+std::string crashOfReading(llvm::MemoryBufferRef text, MLIRContext &context) {
+  const auto read = [&]() -> std::string {
+    MLIRContext own(context.getDialectRegistry(), MLIRContext::Threading::DISABLED);
+    own.allowUnregisteredDialects(context.allowsUnregisteredDialects());
+    const ScopedDiagnosticHandler silent(&own, [](Diagnostic &) { return success(); });
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, false), SMLoc());
+    (void)parseSourceFile<ModuleOp>(sources, ParserConfig(&own));
+    return "";
+  };
+  const auto result = nanobragg::runIsolated(read, {.seconds = 60});
+  if (result.problem.empty() || !result.begun)
+    return "";
+  return "makes MLIR's own reader or verifier of one of its ops fail (it " + result.problem +
+         "); leave out the ops of other dialects (transform, linalg) one by one to find it";
 }
 
 } // namespace mlir::nb

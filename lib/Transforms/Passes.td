@@ -141,7 +141,9 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
     loop for values that depend on the outer dimensions of a sum only. `nb-factor-sums` takes
     factors out of a sum. Run this pass again after each of the last two.
 
-    A remark counts what was moved; others name ops that stay because they are not pure.
+    An op that may be undefined, such as the lookup of an entry that may not exist, stays where the
+    program runs it (`nb.lookup` says which entries are known to exist). A remark counts what was
+    moved; others name ops that stay because they are not pure or not safe.
 
     Example: `nb-opt --nb-hoist-invariants experiment.mlir`
   }];
@@ -184,7 +186,8 @@ def FactorSums : Pass<"nb-factor-sums"> {
   let description = [{
     `sum(x * w)` becomes `sum(x) * w`, and `sum(c ? x : 0)` becomes `c ? sum(x) : 0`, where w and c do not
     change in the sum. Factors are found through what is linear in them, such as scalar products or
-    a matrix times a vector, and leave where the body gets cheaper. Numbers round differently after it.
+    a matrix times a vector, and leave where the body gets cheaper. Numbers round differently after it;
+    arithmetic that is factored has the fast-math flags `reassoc`, `nnan` and `ninf`.
 
     The products stand right behind the sum: run `nb-hoist-invariants` after it, which takes them
     further out. Remarks count the factors and name the sums that a condition left.
@@ -198,8 +201,9 @@ def FactorSums : Pass<"nb-factor-sums"> {
 def RemoveBranches : Pass<"nb-remove-branches"> {
   let summary = "replace data-dependent branches by selects";
   let description = [{
-    `scf.if` with pure branches becomes both branches and an `arith.select` per result. A branch
-    that has side effects is an error.
+    `scf.if` becomes both branches and an `arith.select` per result. Where a branch is not taken, its
+    lookups read entry 0 and its integer divisions divide by 1. A branch with side effects, or with
+    another op that may be undefined, is an error.
 
     A lookup with a `default` is no branch: `convert-nb-to-arith` makes it a masked load.
 
@@ -305,8 +309,14 @@ def CloseAverages : Pass<"nb-close-averages"> {
     distributions and where the spot is brightest, and takes it as linear in them there. It averages
     the Gaussian of that: over normal distributions in closed form, over the last uniform one by
     error functions, over the uniform ones before by Gauss-Legendre quadrature where there is light.
-    Everything else is taken at the middle. A sum over the dimension `reflection` adds up the reflections about the nearest,
-    `nb.neighbour`. `docs/averages.md` has the formulas.
+    Everything else is taken at the middle. A sum over the dimension `reflection` adds up the
+    reflections about the nearest, `nb.neighbour`. `docs/averages-methods.md` has the formulas.
+
+    With the attribute `nb.reflections` a reflection stands in the place of each pixel: the place
+    along fast and slow is averaged over the plane, and the function returns a table, an image for
+    each column. The arguments `reflection_h`, `reflection_k`, `reflection_l` and `reflection_turn`
+    say which reflection and where in the rotation step, `pixel_fast` and `pixel_slow` where it is
+    expected. `docs/reflections.md` has the formulas.
 
     The function's arguments named `average_node`, `average_weight`, `average_nodes`,
     `average_exponent` and `reflections_around` say the quadrature, where its integrand ends, and
@@ -327,7 +337,11 @@ def Cull : Pass<"nb-cull"> {
     an integer: h comes from `nb.miller_index`, its fraction goes into a lattice factor or into
     `exp` of a quadratic form, and every term of the image vanishes with these. It puts `nb.reach`
     ahead of such an image and marks the image and its sums `nb.lit`: their loops then run over the
-    samples that the runtime finds to have light. `docs/culling.md` has the bounds.
+    samples that the runtime finds to have light. `docs/culling-methods.md` has the bounds.
+
+    A function with the arguments `spot_fast`, `spot_slow` and so on adds up spots of a table. Their
+    places and extents are written ahead of the image, and its sums over the dimension `reflection`
+    run over the spots that the runtime finds to light a block of pixels.
 
     A remark says what is left out; where nothing is, another one why, at the op in the way,
     or at a function without the attribute `nb.cull`.
@@ -343,7 +357,8 @@ def Vectorize : Pass<"nb-vectorize"> {
     Turns the scalars of an image's body that depend on the fast pixel index into lanes, `width`
     pixels at a time; what does not depend on it stays scalar and is spread where it meets lanes.
     The whole kernel has one width. Data-dependent control flow must be gone
-    (`nb-remove-branches`): an `scf.if` on a pixel is an error.
+    (`nb-remove-branches`): an `scf.if` on a pixel is an error. A division by what all lanes share
+    becomes a product where its fast-math flags have `arcp`.
 
     Example: `nb-opt --nb-vectorize=width=8 experiment.mlir`
   }];

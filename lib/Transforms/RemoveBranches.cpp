@@ -1,6 +1,7 @@
 #include "lib/Transforms/Passes.h"
 
 #include "dialect/NB.h"
+#include "dialect/Names.h"
 
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,16 +23,59 @@ namespace {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-/// An op under `region` that must not run when its branch is not taken, or null.
+/// The operands that decide whether the op is defined: the place of an entry, a divisor.
+MutableArrayRef<OpOperand> guardedOperands(Operation *op) {
+  if (auto lookup = dyn_cast<LookupOp>(op))
+    return lookup.getIndicesMutable();
+  if (auto deviate = dyn_cast<DeviateOp>(op))
+    return deviate.getIndicesMutable();
+  if (isa<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp, arith::CeilDivUIOp,
+          arith::CeilDivSIOp, arith::FloorDivSIOp>(op))
+    return op->getOpOperands().drop_front();
+  return {};
+}
+
+/// Is the op safe to run wherever the ops in its regions are?
+bool isAsSafeAsItsRegions(Operation *op) {
+  auto speculatable = dyn_cast<ConditionallySpeculatable>(op);
+  return speculatable && op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+         speculatable.getSpeculatability() == Speculation::RecursivelySpeculatable;
+}
+
+/// An op under `region` that must not run when its branch is not taken, whatever it is given; or
+/// null.
 Operation *findUnsafe(Region &region) {
   Operation *unsafe = nullptr;
   region.walk([&](Operation *op) {
-    if (op->hasTrait<OpTrait::IsTerminator>() || isPure(op))
+    if (op->hasTrait<OpTrait::IsTerminator>() || isPure(op) || isAsSafeAsItsRegions(op) ||
+        !guardedOperands(op).empty())
       return WalkResult::advance();
     unsafe = op;
     return WalkResult::interrupt();
   });
   return unsafe;
+}
+
+/// Where the branch is not taken, its lookups read entry 0, which each table has room for, and its
+/// divisors are 1.
+void guard(scf::IfOp branch, Region &region) {
+  const bool whenTrue = &region == &branch.getThenRegion();
+  region.walk([&](Operation *op) {
+    if (isPure(op))
+      return;
+    OpBuilder b(op);
+    const bool reads = isa<NBDialect>(op->getDialect());
+    for (OpOperand &operand : guardedOperands(op)) {
+      Value given = operand.get();
+      Value other = arith::ConstantOp::create(
+          b, op->getLoc(), cast<TypedAttr>(b.getIntegerAttr(given.getType(), reads ? 0 : 1)));
+      auto choice = arith::SelectOp::create(b, op->getLoc(), branch.getCondition(),
+                                            whenTrue ? given : other, whenTrue ? other : given);
+      if (reads)
+        choice->setAttr(names::guard, b.getUnitAttr());
+      operand.set(choice);
+    }
+  });
 }
 
 /// Moves the branch in front of the scf.if; returns what it yields.
@@ -79,6 +123,8 @@ LogicalResult removeIf(scf::IfOp branch) {
     error.attachNote(branch.getLoc()) << "in this branch";
     return error;
   }
+  for (Region &region : branch->getRegions())
+    guard(branch, region);
   SmallVector<Value> whenTrue = inlineBranch(branch, branch.getThenRegion());
   SmallVector<Value> whenFalse = inlineBranch(branch, branch.getElseRegion());
   OpBuilder builder(branch);

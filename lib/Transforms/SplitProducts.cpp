@@ -1,5 +1,6 @@
 #include "lib/Transforms/SplitProducts.h"
 
+#include "dialect/ScalarBuilder.h"
 #include "lib/Transforms/Invariants.h"
 
 #include "mlir/IR/Matchers.h"
@@ -8,6 +9,13 @@ using namespace mlir;
 using namespace mlir::nb;
 
 static bool isNumber(Value value) { return isa<FloatType>(value.getType()); }
+
+/// May a factor leave the sum of its products? So it may in physics; a product of arith says so.
+static bool mayDistribute(Operation *op) {
+  using enum arith::FastMathFlags;
+  return !isa<arith::ArithFastMathInterface>(op) ||
+         arith::bitEnumContainsAll(flagsOf(op), reassoc | nnan | ninf);
+}
 
 /// Linear in each operand.
 static bool isLinear(Operation *op) {
@@ -110,15 +118,12 @@ Product ProductSplitter::ofTerms(Operation *op) {
   if (result.isTrivial())
     return result;
   OpBuilder builder(op);
-  auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
-  arith::FastMathFlags flags =
-      arithmetic ? arithmetic.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::contract;
   SmallVector<Value> rests;
   for (Value operand : op->getOperands()) {
     Product own = split(operand);
     own.factors = without(own.factors, result.factors);
     own.constant /= result.constant;
-    rests.push_back(own.isTrivial() ? own.rest : multiply(own.rest, own, builder, flags));
+    rests.push_back(own.isTrivial() ? own.rest : multiply(own.rest, own, builder));
   }
   result.rest = rebuild(op, rests);
   return result;
@@ -134,7 +139,7 @@ Product ProductSplitter::find(Value value) {
   if (!isDefinedIn(value, sum))
     return isNumber(value) ? Product{Value(), {value}} : Product{value};
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != sum.getBodyBlock() || op->getNumResults() != 1)
+  if (!op || op->getBlock() != sum.getBodyBlock() || op->getNumResults() != 1 || !mayDistribute(op))
     return {value};
   if (isa<arith::MulFOp>(op))
     return ofScalarProduct(op);
@@ -179,8 +184,7 @@ static bool isBefore(Value a, Value b) {
   return !first && second ? true : first && !second ? false : number(a) < number(b);
 }
 
-Value nb::multiply(Value value, const Product &product, OpBuilder &builder,
-                   arith::FastMathFlags flags) {
+Value nb::multiply(Value value, const Product &product, OpBuilder &builder) {
   Location loc = value.getLoc();
   SmallVector<Value, 2> factors(product.factors);
   llvm::sort(factors, isBefore);
@@ -189,8 +193,8 @@ Value nb::multiply(Value value, const Product &product, OpBuilder &builder,
     factor = arith::ConstantOp::create(
         builder, loc, builder.getFloatAttr(elementTypeOf(value.getType()), product.constant));
   for (Value next : factors)
-    factor = factor ? Value(arith::MulFOp::create(builder, loc, factor, next)) : next;
+    factor = factor ? Value(arith::MulFOp::create(builder, loc, factor, next, physicsFlags)) : next;
   if (isNumber(value))
-    return arith::MulFOp::create(builder, loc, value, factor, flags);
+    return arith::MulFOp::create(builder, loc, value, factor, physicsFlags);
   return ScaleOp::create(builder, loc, value, factor);
 }

@@ -40,8 +40,7 @@ private:
 
 /// `value` times the factors, which are multiplied first, from the outermost on: several values
 /// have the same product, and some of it may leave loops further out.
-Value multiply(Value value, const Product &factors, OpBuilder &builder,
-               arith::FastMathFlags flags = arith::FastMathFlags::none);
+Value multiply(Value value, const Product &factors, OpBuilder &builder);
 
 } // namespace mlir::nb
 

@@ -27,58 +27,7 @@ constexpr double softness = 1;
 /// there is light. A spot that is linear about a point farther out may seem to light a pixel.
 constexpr double outside = 12;
 
-Value minimum(Value x, Value y, RuleBuilder &r) {
-  return arith::MinimumFOp::create(r.builder(), r.location(), x, y);
-}
-Value maximum(Value x, Value y, RuleBuilder &r) {
-  return arith::MaximumFOp::create(r.builder(), r.location(), x, y);
-}
-Value clampedTo(Value most, Value x, RuleBuilder &r) {
-  return maximum(r.neg(most), minimum(most, x, r), r);
-}
-Value clampedToHalf(Value x, RuleBuilder &r) {
-  return clampedTo(r.constant(x.getType(), 0.5), x, r);
-}
-Value plus(Value x, double y, RuleBuilder &r) { return r.add(x, r.constant(x.getType(), y)); }
 Value erfc(Value x, RuleBuilder &r) { return math::ErfcOp::create(r.builder(), r.location(), x); }
-
-Symmetric withOuter(Symmetric m, Value v, Value weight, RuleBuilder &r) {
-  Value x = r.component(v, 0), y = r.component(v, 1), z = r.component(v, 2);
-  const auto add = [&](Value sum, Value a, Value b) {
-    Value product = r.mul(a, b);
-    return r.add(sum, weight ? r.mul(product, weight) : product);
-  };
-  return {add(m.xx, x, x), add(m.yy, y, y), add(m.zz, z, z),
-          add(m.xy, x, y), add(m.xz, x, z), add(m.yz, y, z)};
-}
-
-/// Cofactors of a symmetric matrix: the inverse times the determinant.
-Symmetric cofactorsOf(const Symmetric &m, RuleBuilder &r) {
-  const auto minor = [&](Value a, Value b, Value c, Value d) {
-    return r.sub(r.mul(a, b), r.mul(c, d));
-  };
-  return {minor(m.yy, m.zz, m.yz, m.yz), minor(m.xx, m.zz, m.xz, m.xz),
-          minor(m.xx, m.yy, m.xy, m.xy), minor(m.xz, m.yz, m.xy, m.zz),
-          minor(m.xy, m.yz, m.xz, m.yy), minor(m.xy, m.xz, m.xx, m.yz)};
-}
-
-Value determinantOf(const Symmetric &m, const Symmetric &cofactors, RuleBuilder &r) {
-  return r.add(r.add(r.mul(m.xx, cofactors.xx), r.mul(m.xy, cofactors.xy)),
-               r.mul(m.xz, cofactors.xz));
-}
-
-Symmetric scaled(const Symmetric &m, Value by, RuleBuilder &r) {
-  return {r.mul(m.xx, by), r.mul(m.yy, by), r.mul(m.zz, by),
-          r.mul(m.xy, by), r.mul(m.xz, by), r.mul(m.yz, by)};
-}
-
-Value times(const Symmetric &m, Value v, RuleBuilder &r) {
-  Value x = r.component(v, 0), y = r.component(v, 1), z = r.component(v, 2);
-  const auto row = [&](Value a, Value b, Value c) {
-    return r.add(r.add(r.mul(a, x), r.mul(b, y)), r.mul(c, z));
-  };
-  return r.vec(row(m.xx, m.xy, m.xz), row(m.xy, m.yy, m.yz), row(m.xz, m.yz, m.zz));
-}
 
 /// A quadratic polynomial c + 2 b u + u a u of some variables u.
 struct Quadratic {
@@ -251,22 +200,13 @@ Value Average::over(const Quadratic &form, size_t first) {
   end = maximum(begin, clampedToHalf(end, r), r);
   Value length = r.sub(end, begin), center = r.mul(r.add(begin, end), 0.5);
 
-  OpBuilder &b = r.builder();
-  const Dimension dimension = first == 0 ? Dimension::subslow : Dimension::subfast;
-  Type type = length.getType();
-  auto sum = SumOp::create(b, r.location(), TypeRange{type}, ValueRange{quadrature.count},
-                           b.getArrayAttr(DimensionAttr::get(b.getContext(), dimension)));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&sum.getBody());
-    Value i = body->addArgument(b.getIndexType(), r.location());
-    const auto entry = [&](Value table) {
-      return LookupOp::create(b, r.location(), table, ValueRange{i});
-    };
-    Value u = r.add(center, r.mul(length, entry(quadrature.nodes)));
-    Value inner = over(form.atFirst(u, r), first + 1);
-    YieldOp::create(b, r.location(), r.mul(inner, entry(quadrature.weights)));
-  }
+  auto sum = sumOverNodes(
+      quadrature, first == 0 ? Dimension::subslow : Dimension::subfast, 1,
+      [&](Value node, Value weight) -> SmallVector<Value> {
+        Value u = r.add(center, r.mul(length, node));
+        return {r.mul(over(form.atFirst(u, r), first + 1), weight)};
+      },
+      r);
   return r.mul(sum.getResult(0), length);
 }
 
@@ -283,14 +223,52 @@ Symmetric nb::covarianceOf(LatticeFactorOp factor, RuleBuilder &r) {
   return scaled(cofactors, r.reciprocal(determinantOf(precision, cofactors, r)), r);
 }
 
-/// The distance at the middle of all distributions, by a spot that is linear about `point`.
-static Value distanceAtMiddle(const LinearSpot &spot, const SpotPoint &point, RuleBuilder &r) {
+Value nb::distanceAtMiddle(const LinearSpot &spot, const SpotPoint &point, RuleBuilder &r) {
   Value distance = spot.distance;
   for (auto [column, at] : llvm::zip(spot.byNormals, point.normals))
     distance = r.sub(distance, r.scale(column, at));
   for (auto [column, at] : llvm::zip(spot.byUniforms, point.uniforms))
     distance = r.sub(distance, r.scale(column, at));
   return distance;
+}
+
+Spread nb::spreadOf(const Symmetric &shape, const LinearSpot &spot, RuleBuilder &r) {
+  Symmetric all = shape;
+  for (Value column : spot.byNormals)
+    all = withOuter(all, column, {}, r);
+  const Symmetric cofactors = cofactorsOf(all, r), ofShape = cofactorsOf(shape, r);
+  Value inverse = r.reciprocal(determinantOf(all, cofactors, r));
+  return {scaled(cofactors, inverse, r), r.sqrt(r.mul(determinantOf(shape, ofShape, r), inverse))};
+}
+
+void nb::addNormals(SpotPoint &point, const LinearSpot &spot, Value slope, Value exponent,
+                    RuleBuilder &r) {
+  Value most = r.mul(plus(exponent, outside, r), 2), farthest = r.sqrt(most), square;
+  for (Value column : spot.byNormals) {
+    Value at = r.dot(column, slope);
+    square = square ? r.add(square, r.mul(at, at)) : r.mul(at, at);
+    point.normals.push_back(clampedTo(farthest, at, r));
+  }
+  if (square)
+    point.isLit =
+        arith::CmpFOp::create(r.builder(), r.location(), arith::CmpFPredicate::OLE, square, most);
+}
+
+SumOp nb::sumOverNodes(const Quadrature &quadrature, Dimension dimension, unsigned results,
+                       llvm::function_ref<SmallVector<Value>(Value, Value)> terms, RuleBuilder &r) {
+  OpBuilder &b = r.builder();
+  auto sum = SumOp::create(b, r.location(), SmallVector<Type>(results, b.getF64Type()),
+                           ValueRange{quadrature.count},
+                           b.getArrayAttr(DimensionAttr::get(b.getContext(), dimension)));
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&sum.getBody());
+  Value i = body->addArgument(b.getIndexType(), r.location());
+  const auto entry = [&](Value table) -> Value {
+    return LookupOp::create(b, r.location(), table, ValueRange{i}, /*inbounds=*/true);
+  };
+  Value node = entry(quadrature.nodes), weight = entry(quadrature.weights);
+  YieldOp::create(b, r.location(), terms(node, weight));
+  return sum;
 }
 
 SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
@@ -315,28 +293,14 @@ SpotPoint nb::brightestPoint(const Symmetric &shape, const LinearSpot &spot, con
     point.uniforms.push_back(at);
     distance = r.add(distance, r.scale(column, at));
   }
-  slope = slopeBy(spread);
-  Value most = r.mul(plus(quadrature.exponent, outside, r), 2), farthest = r.sqrt(most), square;
-  for (Value column : spot.byNormals) {
-    Value at = r.dot(column, slope);
-    square = square ? r.add(square, r.mul(at, at)) : r.mul(at, at);
-    point.normals.push_back(clampedTo(farthest, at, r));
-  }
-  if (square)
-    point.isLit =
-        arith::CmpFOp::create(r.builder(), r.location(), arith::CmpFPredicate::OLE, square, most);
+  addNormals(point, spot, slopeBy(spread), quadrature.exponent, r);
   return point;
 }
 
 Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &point,
                     const Quadrature &quadrature, RuleBuilder &r) {
   Value distance = distanceAtMiddle(spot, point, r);
-  Symmetric all = shape;
-  for (Value column : spot.byNormals)
-    all = withOuter(all, column, {}, r);
-  const Symmetric cofactors = cofactorsOf(all, r), ofShape = cofactorsOf(shape, r);
-  Value inverse = r.reciprocal(determinantOf(all, cofactors, r));
-  const Symmetric precision = scaled(cofactors, inverse, r);
+  const auto [precision, lost] = spreadOf(shape, spot, r);
   Quadratic form;
   SmallVector<Value> moved;
   for (Value column : spot.byUniforms)
@@ -348,7 +312,6 @@ Value nb::averageOf(const Symmetric &shape, const LinearSpot &spot, const SpotPo
     for (Value other : moved)
       row.push_back(r.dot(column, other));
   }
-  Value lost = r.sqrt(r.mul(determinantOf(shape, ofShape, r), inverse));
   Value most = r.add(form.at(form.lower(point.uniforms, r), r), r.mul(quadrature.exponent, 2));
   Value average = r.mul(lost, Average(quadrature, most, r).over(form, 0));
   if (!point.isLit)

@@ -1,17 +1,12 @@
-// The average of a Gaussian spot in closed form: docs/averages.md has the formulas.
+// The average of a Gaussian spot in closed form: docs/averages-methods.md has the formulas.
 #ifndef NB_TRANSFORMS_SPOTAVERAGE_H
 #define NB_TRANSFORMS_SPOTAVERAGE_H
 
-#include "dialect/RuleBuilder.h"
+#include "lib/Transforms/SpotAlgebra.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::nb {
-
-/// A symmetric matrix of numbers.
-struct Symmetric {
-  Value xx, yy, zz, xy, xz, yz;
-};
 
 /// The covariance of the squared lattice factor of a Gaussian crystal, which falls off as a normal
 /// distribution of the distance h - n from a reflection.
@@ -31,11 +26,33 @@ struct SpotPoint {
   Value isLit; ///< or farther in the tails of the normal ones than any light; null: it is
 };
 
+/// The distance at the middle of all distributions, by a spot that is linear about `point`.
+Value distanceAtMiddle(const LinearSpot &spot, const SpotPoint &point, RuleBuilder &r);
+
 /// A table of nodes and weights over an interval of length 1 about 0. The integrand is taken for
 /// zero where its exponent is `exponent` below that at its brightest point.
 struct Quadrature {
   Value nodes, weights, count, exponent;
 };
+
+/// All that normal variables and the crystal's size spread: the inverse of its covariance, and what
+/// the peak loses, sqrt of the shape's determinant over the covariance's.
+struct Spread {
+  Symmetric precision;
+  Value lost;
+};
+Spread spreadOf(const Symmetric &shape, const LinearSpot &spot, RuleBuilder &r);
+
+/// Adds to a point the normal variables where light comes from the direction `slope` of their
+/// space, and whether that is not too far out. `exponent`: as that of Quadrature.
+void addNormals(SpotPoint &point, const LinearSpot &spot, Value slope, Value exponent,
+                RuleBuilder &r);
+
+/// Sums of the quadrature over an interval about 0 of length 1, of numbers that `terms` makes of a
+/// node and its weight.
+SumOp sumOverNodes(const Quadrature &quadrature, Dimension dimension, unsigned results,
+                   llvm::function_ref<SmallVector<Value>(Value node, Value weight)> terms,
+                   RuleBuilder &r);
 
 /// Near where the integrand is largest, by a spot that is linear about a point; no numbers stand
 /// for the middle.

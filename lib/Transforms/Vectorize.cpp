@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -50,11 +51,16 @@ private:
   LogicalResult refuse(Operation *op, const char *why);
   LogicalResult rewriteAccess(Operation *op);
   LogicalResult rewriteInLanes(Operation *op, ValueRange operands);
+  bool rewriteGuardedLookup(LookupOp op);
+  /// The index of a lookup, mapped: one that all lanes share where any of them reads the entry,
+  /// else 0. Null where they share none.
+  Value sharedIndex(Value index);
   LogicalResult rewriteYield(YieldOp yield);
   /// The lane form of a mapped value: itself, or spread right after its definition.
   Value lanes(Value mapped);
   bool dependsOnLanes(Operation *op);
-  /// Dividing lanes by a number that they share: one scalar division, which leaves the loops.
+  /// Dividing lanes by a number that they share, where the flags allow it: one scalar division,
+  /// which leaves the loops.
   bool multiplyByReciprocal(arith::DivFOp op);
 
   ImageOp image;
@@ -186,11 +192,12 @@ LogicalResult LaneRewriter::rewriteLoop(LoopOp from) {
 
 bool LaneRewriter::multiplyByReciprocal(arith::DivFOp op) {
   Value divisor = mapping.lookupOrDefault(op.getRhs());
-  if (isOverLanes(divisor.getType()))
+  if (isOverLanes(divisor.getType()) ||
+      !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::arcp))
     return false;
   Location loc = op.getLoc();
   Value one = arith::ConstantOp::create(b, loc, b.getFloatAttr(divisor.getType(), 1));
-  Value reciprocal = arith::DivFOp::create(b, loc, one, divisor);
+  Value reciprocal = arith::DivFOp::create(b, loc, one, divisor, op.getFastmath());
   mapping.map(op.getResult(),
               arith::MulFOp::create(b, loc, lanes(mapping.lookupOrDefault(op.getLhs())),
                                     lanes(reciprocal), op.getFastmath())
@@ -212,6 +219,45 @@ LogicalResult LaneRewriter::rewriteAccess(Operation *op) {
   return rewriteInLanes(op, operands);
 }
 
+Value LaneRewriter::sharedIndex(Value index) {
+  // Guarded by branches within branches, it is read where any lane takes all of them.
+  Value isRead;
+  while (isOverLanes(mapping.lookupOrDefault(index).getType())) {
+    auto guard = index.getDefiningOp<arith::SelectOp>();
+    if (!guard || !guard->hasAttr(names::guard))
+      return {};
+    const bool inThen = matchPattern(guard.getFalseValue(), m_Zero());
+    Location loc = guard.getLoc();
+    Value taken = lanes(mapping.lookupOrDefault(guard.getCondition()));
+    if (!inThen) {
+      Value yes = arith::ConstantOp::create(
+          b, loc, DenseElementsAttr::get(cast<VectorType>(taken.getType()), true));
+      taken = arith::XOrIOp::create(b, loc, taken, yes);
+    }
+    isRead = isRead ? arith::AndIOp::create(b, loc, isRead, taken).getResult() : taken;
+    index = inThen ? guard.getTrueValue() : guard.getFalseValue();
+  }
+  Value mapped = mapping.lookupOrDefault(index);
+  if (!isRead)
+    return mapped;
+  Location loc = index.getLoc();
+  Value any = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, isRead);
+  return arith::SelectOp::create(b, loc, any, mapped, arith::ConstantIndexOp::create(b, loc, 0));
+}
+
+bool LaneRewriter::rewriteGuardedLookup(LookupOp op) {
+  SmallVector<Value> indices =
+      llvm::map_to_vector(op.getIndices(), [&](Value index) { return sharedIndex(index); });
+  if (llvm::is_contained(indices, Value()))
+    return false;
+  Value table = mapping.lookupOrDefault(op.getTable());
+  mapping.map(
+      op.getResult(),
+      LookupOp::create(b, op.getLoc(), op.getType(), table, indices, op.getInbounds()).getResult());
+  ++scalarOps;
+  return true;
+}
+
 LogicalResult LaneRewriter::rewriteInLanes(Operation *op, ValueRange operands) {
   for (Type type : op->getResultTypes())
     if (auto number = dyn_cast<FloatType>(type); number && !number.isF64() && !number.isF32())
@@ -229,6 +275,8 @@ LogicalResult LaneRewriter::rewriteInLanes(Operation *op, ValueRange operands) {
 LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   if (auto yield = dyn_cast<YieldOp>(op))
     return rewriteYield(yield);
+  if (isa<ImageOp>(op))
+    return refuse(op, "stands inside an image; write a sum over its pixels (nb.sum)");
   if (auto loop = dyn_cast<LoopOp>(op))
     return rewriteLoop(loop);
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -252,6 +300,8 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
   }
   if (op->getNumRegions() != 0)
     return refuse(op, "branches on a pixel; run --nb-remove-branches first");
+  if (auto lookup = dyn_cast<LookupOp>(op); lookup && rewriteGuardedLookup(lookup))
+    return success();
   if (isa<LookupOp>(op))
     return refuse(op, "looks a table up by pixel; tables are indexed by the dimensions of sums");
   bool elementwise =
@@ -339,7 +389,7 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
       return signalPassFailure();
     }
     SmallVector<ImageOp> images;
-    getOperation()->walk([&](ImageOp image) { images.push_back(image); });
+    getOperation()->walk<WalkOrder::PreOrder>([&](ImageOp image) { images.push_back(image); });
     for (ImageOp image : images) {
       // Where few pixels have light, the neighbours of one that has are mostly dark, and spots are
       // round.

@@ -42,7 +42,7 @@ std::unique_ptr<nb_simulator> simulatorOfVariant(const char *variant, const char
   const auto what = KernelSpecification::fromString(given(variant, "the variant"));
   if (!what.variant || what.derivative != Derivative() || !what.fixed.empty())
     throw std::invalid_argument("'" + std::string(variant) +
-                                "' is no variant of an image's program");
+                                "' is not a variant of an image's program");
   KernelRequest request = requestFor(*what.variant, options);
   request.cull = what.cull;
   return simulatorFor(request, options);

@@ -58,10 +58,12 @@ ParameterValue &ParameterValues::of(const std::string &name, nb_parameter_kind k
 }
 
 void ParameterValues::setNumbers(const std::string &name, nb_parameter_kind kind,
-                                 const double *numbers, std::int64_t count) {
+                                 const double *numbers, std::int64_t count, NumbersOf source) {
   ParameterValue &value = of(name, kind);
   if (count < 0 || count > mostEntries || (count && !numbers))
     refuse(name, "is given " + std::to_string(count) + " numbers");
+  if (source == NumbersOf::Caller)
+    checkUnits(name, "parameter '" + name + "'", {numbers, std::size_t(count)}, Caller::C);
   checkPossible(name, numbers, count);
   value.numbers.assign(numbers, numbers + count);
   value.set = true;
@@ -116,7 +118,7 @@ std::int64_t ParameterValues::countNamed(const std::string &name) const {
   if (!value.set)
     refuse(name, "has not been set");
   if (value.index < 1 || value.index > std::int64_t(1) << 30)
-    refuse(name, "is " + std::to_string(value.index) + ", which is no count");
+    refuse(name, "is " + std::to_string(value.index) + ", which is not a count");
   return value.index;
 }
 

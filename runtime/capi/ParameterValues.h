@@ -33,8 +33,10 @@ public:
   const ParameterValue &of(const std::string &name, nb_parameter_kind kind) const;
   const ParameterValue &of(const std::string &name) const;
 
+  /// Numbers of the caller are checked for their unit.
+  enum class NumbersOf { Experiment, Caller };
   void setNumbers(const std::string &name, nb_parameter_kind kind, const double *numbers,
-                  std::int64_t count);
+                  std::int64_t count, NumbersOf source = NumbersOf::Experiment);
   void setGrid(const std::string &name, const nb_hkl_grid &grid);
   void setMask(const std::string &name, const std::uint8_t *mask, const std::int64_t shape[3]);
   void setImage(const std::string &name, const double *pixels, const std::int64_t shape[3]);

@@ -10,7 +10,10 @@ namespace {
 
 nb_status setNumbers(nb_simulator *s, const char *name, nb_parameter_kind kind,
                      const double *numbers, std::int64_t count) {
-  return locked(s, [&] { s->values.setNumbers(given(name, "the name"), kind, numbers, count); });
+  return locked(s, [&] {
+    s->values.setNumbers(given(name, "the name"), kind, numbers, count,
+                         ParameterValues::NumbersOf::Caller);
+  });
 }
 
 /// The specification of the experiment's own kernel. Its derivatives are the given kernel's, since

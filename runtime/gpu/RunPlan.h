@@ -35,7 +35,7 @@ struct RunPlan {
   AlignedMemory workspace;
   std::vector<nb_tile> tiles;
   double samplesOfPixel = 1;
-  std::vector<std::size_t> imageBytes; ///< for each output; 0: it is no image
+  std::vector<std::size_t> imageBytes; ///< for each output; 0: it is not an image
 
   bool sums = false; ///< over pixels
   std::int64_t accumulatorBytes = 0, blocksOfSums = 0;

@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char *lockName = "lock";
 constexpr std::string_view temporaryPrefix = ".new-";
-/// Kernels, reflection lists and tuned schedules.
-constexpr std::string_view entrySuffixes[] = {".so", ".hkl", ".schedule"};
+/// Kernels and their programs, reflection lists and tuned schedules.
+constexpr std::string_view entrySuffixes[] = {".so", ".mlir", ".hkl", ".schedule"};
 
 [[noreturn]] void failWithErrno(const std::string &what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -117,7 +117,7 @@ CacheDirectory::OpenFile CacheDirectory::openFile(const std::string &name) const
   if (::fstat(file.get(), &status) != 0)
     return failed();
   if (!S_ISREG(status.st_mode))
-    return {State::Bad, "it is no regular file"};
+    return {State::Bad, "it is not a regular file"};
   if (status.st_uid != ::geteuid())
     return {State::Bad, "it belongs to another user"};
   if (status.st_mode & (S_IWGRP | S_IWOTH))

@@ -148,6 +148,24 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
   return result;
 }
 
+CompilerLibrary::ProgramLines
+CompilerLibrary::programLines(std::span<const char> image,
+                              std::span<const std::uint64_t> addresses) const {
+  ProgramLines result{{}, std::vector<std::uint32_t>(addresses.size())};
+  if (!api.program_lines)
+    return result;
+  char *text = nullptr, *error = nullptr;
+  if (callCompiler([&] {
+        return api.program_lines(image.data(), image.size(), addresses.data(), addresses.size(),
+                                 result.lines.data(), &text, &error);
+      }) != 0)
+    fail(api, error);
+  result.text = text ? text : "";
+  if (text)
+    api.free_text(text);
+  return result;
+}
+
 std::shared_ptr<const PreparedProgram> CompilerLibrary::prepare(const KernelRequest &request,
                                                                 const std::string &probe) const {
   if (!api.prepare_program)

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,15 @@ public:
 
   /// The program as text; stage is "nb", "mlir", "llvm" or "asm".
   std::string emit(const KernelRequest &request, const std::string &stage) const;
+
+  /// The program that a kernel file was compiled from, and its lines at addresses in the file as it
+  /// is loaded; see nb_compiler_api::program_lines.
+  struct ProgramLines {
+    std::string text{};
+    std::vector<std::uint32_t> lines{};
+  };
+  ProgramLines programLines(std::span<const char> image,
+                            std::span<const std::uint64_t> addresses = {}) const;
 
   bool canInterpret() const { return api.prepare_program; }
 

@@ -1,5 +1,6 @@
 #include "runtime/kernels/KernelCache.h"
 
+#include "lib/Process/Refusal.h"
 #include "lib/Program/KernelSpecification.h"
 #include "lib/Target/Assembler.h"
 #include "runtime/kernels/CacheDirectory.h"
@@ -14,6 +15,7 @@ namespace nanobragg {
 namespace {
 
 std::string fileOf(const std::string &key) { return key + ".so"; }
+std::string programOf(const std::string &key) { return key + ".mlir"; }
 
 } // namespace
 
@@ -97,7 +99,10 @@ KernelHandle KernelCache::find(const std::string &specification) {
   try {
     KernelHandle kernel = loadKernel(entry.image);
     folder->touch(name);
+    folder->touch(programOf(keyOf(specification)));
     return kernel;
+  } catch (const Refusal &) {
+    throw;
   } catch (const std::exception &error) {
     // The content is what was written, so deleting it would not help.
     warnOnce(error.what());
@@ -128,7 +133,12 @@ std::shared_ptr<void> KernelCache::lock(const std::string &specification) {
   return held ? std::make_shared<FileDescriptor>(std::move(*held)) : nullptr;
 }
 
-void KernelCache::publish(const std::string &specification, std::span<const char> image) {
+std::string KernelCache::programFileOf(const std::string &specification) const {
+  return options.directory / programOf(keyOf(specification));
+}
+
+void KernelCache::publish(const std::string &specification, std::span<const char> image,
+                          const std::string &program) {
   const CacheDirectory *folder = directory();
   const std::string bytes = encodeEntry({image, specification});
   if (!folder)
@@ -142,6 +152,8 @@ void KernelCache::publish(const std::string &specification, std::span<const char
   const std::string name = fileOf(keyOf(specification));
   try {
     folder->write(name, bytes);
+    if (!program.empty())
+      folder->write(programOf(keyOf(specification)), program);
     folder->sweep(options.mostBytes, name);
   } catch (const std::exception &error) {
     warnOnce("the kernel cache " + options.directory.string() + ": " + error.what());

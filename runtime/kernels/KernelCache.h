@@ -26,7 +26,8 @@ class CacheDirectory;
 struct CachePlace {
   std::filesystem::path directory;
   std::uint64_t mostBytes;
-  /// Nothing where nothing is to be kept. Throws a Refusal when NB_CACHE_DIR is no absolute path.
+  /// Nothing where nothing is to be kept. Throws a Refusal when NB_CACHE_DIR is not an absolute
+  /// path.
   static std::optional<CachePlace> fromEnvironment();
 };
 
@@ -34,7 +35,7 @@ struct CacheOptions {
   /// As NB_CACHE_DIR (default: nanobragg in XDG_CACHE_HOME or ~/.cache) and NB_CACHE_SIZE say, for
   /// this machine and the installed compiler. The directory is empty when none of the variables is
   /// set; the compiler's build is empty when there is no such file. Throws a Refusal when
-  /// NB_CACHE_DIR is no absolute path.
+  /// NB_CACHE_DIR is not an absolute path.
   static CacheOptions fromEnvironment(std::function<void(const std::string &)> warn = {});
 
   std::filesystem::path directory{};
@@ -84,12 +85,17 @@ public:
   /// Null when there is nothing to hold.
   std::shared_ptr<void> lock(const std::string &specification);
 
-  /// Stores a shared object and sweeps.
-  void publish(const std::string &specification, std::span<const char> image);
+  /// The file beside an entry in which debuggers find the text of its program.
+  std::string programFileOf(const std::string &specification) const;
+
+  /// Stores a shared object, and beside it the text of its program if there is one, and sweeps.
+  void publish(const std::string &specification, std::span<const char> image,
+               const std::string &program = "");
 
   /// Entries by key. These throw where the others warn.
   std::vector<CachedKernel> list() const;
-  /// Deletes all entries, reflection lists and schedules too; returns how many there were.
+  /// Deletes all entries, texts of programs, reflection lists and schedules too; returns how many
+  /// files that were.
   std::size_t clear();
 
 private:

@@ -5,6 +5,7 @@
 #include "runtime/processor/KernelRunner.h"
 
 #include <span>
+#include <vector>
 
 namespace nanobragg {
 
@@ -12,6 +13,14 @@ namespace nanobragg {
 /// whatever becomes of the file it was read from. Throws std::runtime_error when it cannot be
 /// loaded or holds no kernel of this ABI.
 KernelHandle loadKernel(std::span<const char> image);
+
+/// Does NB_KERNEL_FILES name a folder in which the files of kernels stay, for other programs?
+bool keepsKernelFiles();
+
+/// Where the loaded kernel begins that has code at this address; null: there is none.
+const void *kernelAt(const void *address);
+/// The shared object that was loaded there.
+std::vector<char> imageOfKernel(const void *begin);
 
 } // namespace nanobragg
 #endif

@@ -1,6 +1,6 @@
 #include "runtime/kernels/KernelProvider.h"
 
-#include "runtime/kernels/KernelFile.h"
+#include "lib/Process/Refusal.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/kernels/KernelFolders.h"
 #include "runtime/processor/Stopwatch.h"
@@ -97,14 +97,14 @@ std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelReque
   return program;
 }
 
-/// Builds the kernel of a GPU: a file that the process alone has.
+/// Builds a kernel as a file that the process alone has.
 KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<char> &image) {
   const auto compiler = compilerLocked(request);
   const TimeAdded watch(count.compileSeconds);
   auto built = compiler->build(request);
   if (!built)
-    throw std::runtime_error("the compiler library makes no files, and kernels of a GPU are files; "
-                             "install the one that belongs to this program");
+    throw std::runtime_error("the compiler library makes no files, and kernels of a GPU or with "
+                             "--profile are files; install the one that belongs to this program");
   image = std::move(*built);
   KernelHandle kernel = loadKernel(image);
   ++count.compiles;
@@ -112,9 +112,11 @@ KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<cha
 }
 
 KernelHandle KernelProvider::compile(const KernelRequest &request) {
-  if (request.isForGpu()) {
+  if (request.isForGpu() || lines) {
     std::vector<char> image;
-    return build(request, image);
+    KernelRequest debugged = request;
+    debugged.programFile = "program.mlir"; // which is nowhere but in the debug information
+    return build(debugged, image);
   }
   const auto compiler = compilerLocked(request);
   const TimeAdded watch(count.compileSeconds);
@@ -136,12 +138,19 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
   }
   const auto compiler = compilerLocked(request);
   std::optional<std::vector<char>> image;
+  std::string program;
   KernelHandle kernel;
   try {
     const TimeAdded watch(count.compileSeconds);
-    image = compiler->build(request);
-    if (image)
+    KernelRequest debugged = request;
+    debugged.programFile = cache->programFileOf(specification);
+    image = compiler->build(debugged);
+    if (image) {
       kernel = loadKernel(*image);
+      program = compiler->programLines(*image).text;
+    }
+  } catch (const Refusal &) {
+    throw;
   } catch (const std::runtime_error &) {
     if (request.passes.any())
       throw; // the same again would say the same twice
@@ -150,7 +159,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
     return compile(request);
   ++count.compiles;
   const TimeAdded watch(count.cacheSeconds);
-  cache->publish(specification, *image);
+  cache->publish(specification, *image, program);
   return kernel;
 }
 

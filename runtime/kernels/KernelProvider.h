@@ -9,6 +9,7 @@
 #include "lib/Parallel/ProcessMutex.h"
 #include "runtime/kernels/CompilerLibrary.h"
 #include "runtime/kernels/KernelCache.h"
+#include "runtime/kernels/KernelFile.h"
 
 #include <cstdint>
 #include <functional>
@@ -38,7 +39,7 @@ public:
   /// Without a cache every kernel is compiled in process.
   explicit KernelProvider(OpenLibrary open = CompilerLibrary::open,
                           std::shared_ptr<KernelCache> cache = nullptr)
-      : open(std::move(open)), cache(std::move(cache)) {}
+      : open(std::move(open)), cache(std::move(cache)), lines(keepsKernelFiles()) {}
 
   /// The one for the whole process, with the kernel cache that the environment describes. Never
   /// destroyed: whoever uses it may outlive everything else.
@@ -51,6 +52,9 @@ public:
   /// meanwhile and knows that no cached kernel will do. Errors appear when the compiler is first
   /// needed.
   void preload();
+
+  /// Kernels of the processor have debug information from now on, also without a cache.
+  void keepLines() { lines = true; }
 
   /// Throws std::runtime_error with the compiler's reason.
   KernelHandle get(const KernelRequest &request);
@@ -73,6 +77,7 @@ private:
 
   OpenLibrary open;
   std::shared_ptr<KernelCache> cache;
+  bool lines;
   mutable ProcessMutex mutex;
   std::future<std::shared_ptr<const CompilerLibrary>> opening;
   std::shared_ptr<const CompilerLibrary> library, libraryForPlugins;

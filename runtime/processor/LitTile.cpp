@@ -357,6 +357,8 @@ void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb
   blocksPerRow = (reach.fast.last - reach.fast.first + reach.blockColumns) / reach.blockColumns;
   if (reach.everything)
     return runEverything(run);
+  if (!reach.litSpots.empty())
+    return runSpots(tile, run);
   if (reach.averages)
     return runAverages(tile, run);
   if (reach.points)
@@ -428,6 +430,35 @@ void LitTile::runAverages(const nb_tile &tile, const std::function<void(const nb
         reach.averages->find(beam, places, averaged);
       addAveraged(row * blocksPerRow + first, count, run);
     }
+  runRest(run);
+}
+
+/// Each spot says which blocks it lights.
+void LitTile::runSpots(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
+  const std::vector<Reach::LitSpot> &spots = reach.litSpots[std::size_t(tile.panel)];
+  const auto begin = std::ranges::lower_bound(spots, rows.first - reach.tallestSpot, {},
+                                              [](const Reach::LitSpot &s) { return s.slowFirst; });
+  beginLists();
+  averaged.size = 0;
+  for (auto spot = begin; spot != spots.end() && spot->slowFirst <= rows.last; ++spot) {
+    const auto blocksOf = [](std::int64_t first, std::int64_t last, Range all, std::int64_t size) {
+      return Range{(std::max(first, all.first) - all.first) / size,
+                   (std::min(last, all.last) - all.first) / size};
+    };
+    if (spot->slowLast < rows.first || spot->fastLast < reach.fast.first ||
+        spot->fastFirst > reach.fast.last)
+      continue;
+    const Range row = blocksOf(spot->slowFirst, spot->slowLast, rows, reach.blockRows);
+    const Range column = blocksOf(spot->fastFirst, spot->fastLast, reach.fast, reach.blockColumns);
+    for (std::int64_t r = row.first; r <= row.last; ++r)
+      for (std::int64_t c = column.first; c <= column.last; ++c) {
+        if (averaged.size == averaged.memory.size())
+          averaged.memory.resize(2 * averaged.size + 1024);
+        averaged.memory[averaged.size++] = {std::int32_t(r * blocksPerRow + c), 0, spot->number};
+      }
+  }
+  places.count = std::int64_t(blocks());
+  addAveraged(0, places.count, run);
   runRest(run);
 }
 

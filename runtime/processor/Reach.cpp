@@ -92,6 +92,10 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
           std::min(std::int64_t(number.fast_max), fastPixels - 1)};
   slow = {std::max<std::int64_t>(std::int64_t(number.slow_min), 0),
           std::min(std::int64_t(number.slow_max), slowPixels - 1)};
+  if (number.spots != 0) {
+    readSpots(table(&T::spot_place), table(&T::spot_extent));
+    return;
+  }
   pixelSize = number.pixel_size;
   oversample = std::max<std::int64_t>(std::int64_t(number.oversample), 0);
   depths.assign(table(&T::depth), table(&T::depth) + std::int64_t(number.depths));
@@ -161,6 +165,34 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   for (const Group &group : found)
     candidates += group.candidates.size();
   everything = hopeless || candidates > mostCandidates;
+}
+
+void Reach::readSpots(const double *place, const double *extent) {
+  if (bases >= std::int64_t(1) << 31)
+    throw std::runtime_error("there are too many spots to list those of each pixel");
+  litSpots.resize(std::size_t(panels));
+  for (std::int64_t i = 0; i != bases; ++i, place += 3, extent += 3) {
+    // A pixel is an area: it is lit where the spot reaches its edge.
+    const auto within = [](double x, Range r) {
+      return std::int32_t(std::clamp(x, double(r.first - 1), double(r.last + 1)));
+    };
+    const LitSpot spot{std::int32_t(i), within(std::floor(place[0] - extent[0]), fast),
+                       within(std::floor(place[0] + extent[0]), fast),
+                       within(std::floor(place[1] - extent[1]), slow),
+                       within(std::floor(place[1] + extent[1]), slow)};
+    // False for what is not a number, too.
+    const bool isLit = place[2] >= 0 && place[2] < double(panels) && extent[0] >= 0 &&
+                       extent[1] >= 0 && place[0] + extent[0] >= double(fast.first) &&
+                       place[0] - extent[0] <= double(fast.last + 1) &&
+                       place[1] + extent[1] >= double(slow.first) &&
+                       place[1] - extent[1] <= double(slow.last + 1);
+    if (!isLit)
+      continue;
+    litSpots[std::size_t(place[2])].push_back(spot);
+    tallestSpot = std::max(tallestSpot, std::int64_t(spot.slowLast - spot.slowFirst + 1));
+  }
+  for (std::vector<LitSpot> &ofPanel : litSpots)
+    std::ranges::stable_sort(ofPanel, {}, &LitSpot::slowFirst);
 }
 
 /// False where they have no bounds.

@@ -3,7 +3,7 @@
 // A culled kernel (nb_kernel_descriptor::reach) computes those samples only that the runtime lists.
 // A sample has light only near a reflection n: if form(h - n) <= 1 for its fractional Miller index
 // h. In reciprocal space that is an ellipsoid about A n; the sphere of Ewald cuts it, and what it
-// cuts is seen from the crystal as a small spot. docs/culling.md proves the bounds.
+// cuts is seen from the crystal as a small spot. docs/culling-methods.md proves the bounds.
 #ifndef NANOBRAGG_RUNTIME_REACH_H
 #define NANOBRAGG_RUNTIME_REACH_H
 
@@ -95,7 +95,16 @@ public:
   /// Places of some blocks, which have these rows of pixels; counted from the first of them.
   void placesOf(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
 
+  /// A spot of a table, and the pixels that it may light.
+  struct LitSpot {
+    std::int32_t number, fastFirst, fastLast, slowFirst, slowLast;
+  };
+  /// For each panel its spots in the region of interest, by their first rows.
+  std::vector<std::vector<LitSpot>> litSpots;
+  std::int64_t tallestSpot = 0; ///< rows
+
 private:
+  void readSpots(const double *place, const double *extent);
   void placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
   void placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
   void placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;

@@ -2,6 +2,7 @@
 
 #include "lib/Program/ParameterElements.h"
 #include "lib/Program/PossibleValues.h"
+#include "nanobragg/DerivativeNames.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -116,6 +117,22 @@ RunResult BoundProgram::runProgram(const RunOptions &options) {
   const Detector &detector = experiment.detector;
   return program.run(parameters.arguments(), shape(),
                      {detector.roiSlowMin, detector.roiSlowMax + 1}, memory.addresses(), options);
+}
+
+std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Experiment &experiment,
+                                               const Derivative &derivative,
+                                               std::span<const Direction> direction,
+                                               unsigned number) {
+  std::vector<std::vector<double>> tangents;
+  for (const std::string &name : derivative.parameters) {
+    std::vector<double> tangent(elementCount(experiment, *findParameter(name)));
+    for (const Direction &change : direction)
+      if (change.parameter == name)
+        tangent = change.values;
+    tangents.push_back(std::move(tangent));
+    program.bind(tangentName(name, number), tangents.back());
+  }
+  return tangents;
 }
 
 } // namespace nanobragg

@@ -2,6 +2,8 @@
 #ifndef NANOBRAGG_SIMULATOR_BOUNDPROGRAM_H
 #define NANOBRAGG_SIMULATOR_BOUNDPROGRAM_H
 
+#include "lib/Program/Derivative.h"
+#include "nanobragg/Simulator.h"
 #include "runtime/simulator/Program.h"
 
 #include <span>
@@ -63,6 +65,18 @@ private:
   BoundParameters parameters;
   OutputMemory memory;
 };
+
+/// Binds the tangents of all parameters, zero where the direction says nothing; they are the result
+/// and have to live until the program has run. `number` is the direction's, see numberOfDirection.
+std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Experiment &experiment,
+                                               const Derivative &derivative,
+                                               std::span<const Direction> direction,
+                                               unsigned number = 0);
+
+/// Directions count from one in the names of tangents; one alone has no number, 0.
+inline unsigned numberOfDirection(std::size_t direction, std::size_t directions) {
+  return directions == 1 ? 0 : unsigned(direction) + 1;
+}
 
 } // namespace nanobragg
 #endif

@@ -14,6 +14,8 @@ std::vector<double> copyOf(std::span<const double> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
+} // namespace
+
 void checkDirection(const std::vector<std::string> &parameters,
                     std::span<const Direction> direction) {
   for (const Direction &change : direction)
@@ -21,8 +23,6 @@ void checkDirection(const std::vector<std::string> &parameters,
       throw std::invalid_argument("the direction has '" + change.parameter +
                                   "', which is not among the parameters");
 }
-
-} // namespace
 
 std::vector<Gradient> Simulator::gradient(std::string_view parameters,
                                           std::span<const double> cotangent) {
@@ -54,6 +54,8 @@ std::vector<DerivativeImage> Simulator::jacobian(std::string_view parameters) {
                                   "ask for the derivative along a direction");
   std::vector<DerivativeImage> derivatives;
   std::vector<std::span<double>> images;
+  derivatives.reserve(names.size());
+  images.reserve(names.size());
   for (const std::string &name : names)
     derivatives.push_back({name, findParameter(name)->unit, std::vector<double>(pixels())});
   for (DerivativeImage &derivative : derivatives)

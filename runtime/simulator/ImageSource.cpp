@@ -1,9 +1,13 @@
 #include "runtime/simulator/ImageSource.h"
 
+#include "lib/Program/ParameterElements.h"
 #include "runtime/simulator/ProgramSource.h"
 #include "runtime/simulator/QuadratureSource.h"
 #include "runtime/simulator/ResponseSource.h"
+#include "runtime/simulator/SpotSource.h"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 namespace nanobragg {
@@ -35,6 +39,8 @@ std::unique_ptr<ImageSource> makeSource(const Experiment &experiment, const List
     return std::make_unique<ResponseSource>(experiment, listed, options);
   if (v.averaging == Averaging::Quadrature && !v.lightGiven)
     return std::make_unique<QuadratureSource>(experiment, listed, options);
+  if (SpotSource::serves(experiment, listed, options) && !v.lightGiven)
+    return std::make_unique<SpotSource>(experiment, listed, options);
   return std::make_unique<ProgramSource>(experiment, listed, options);
 }
 
@@ -45,12 +51,47 @@ std::unique_ptr<ImageSource> makeSource(Experiment experiment, const SimulatorOp
   return makeSource(experiment, listed, options);
 }
 
+ImageSource::Names namesUsedBy(const ProgramVariant &variant,
+                               const ImageSource::Names &parameters) {
+  ImageSource::Names names;
+  std::ranges::copy_if(parameters, std::back_inserter(names), [&](const std::string &name) {
+    return findParameter(name)->isUsedBy(variant);
+  });
+  return names;
+}
+
+std::vector<Direction> partOf(std::span<const Direction> direction,
+                              const ImageSource::Names &parameters) {
+  std::vector<Direction> part;
+  std::ranges::copy_if(direction, std::back_inserter(part), [&](const Direction &d) {
+    return std::ranges::find(parameters, d.parameter) != parameters.end();
+  });
+  return part;
+}
+
+std::vector<Gradient> zeroGradients(const Experiment &experiment,
+                                    const ImageSource::Names &parameters) {
+  std::vector<Gradient> gradients;
+  for (const std::string &name : parameters) {
+    const Parameter &parameter = *findParameter(name);
+    gradients.push_back(
+        {name, parameter.unit, std::vector<double>(elementCount(experiment, parameter))});
+  }
+  return gradients;
+}
+
 std::span<const double> onHost(const ImageSource::Cotangent &cotangent) {
   if (const auto *numbers = std::get_if<std::span<const double>>(&cotangent))
     return *numbers;
   throw std::invalid_argument("the host makes something of this image (a list of pixels, point "
                               "spread, a quadrature), and with a cotangent on a GPU cannot; give "
                               "it as an array of the host");
+}
+
+RunOptions withThreads(RunOptions run, const SimulatorOptions &options) {
+  if (run.threads == 0)
+    run.threads = options.threads;
+  return run;
 }
 
 RunOptions withoutProgress(RunOptions run) {

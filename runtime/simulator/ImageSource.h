@@ -81,8 +81,19 @@ std::unique_ptr<ImageSource> makeSource(const Experiment &experiment, const List
 /// The same for those of options.pixels.
 std::unique_ptr<ImageSource> makeSource(Experiment experiment, const SimulatorOptions &options);
 
+/// The parameters that a program of this variant takes, in their order.
+ImageSource::Names namesUsedBy(const ProgramVariant &variant, const ImageSource::Names &parameters);
+/// The changes of these parameters.
+std::vector<Direction> partOf(std::span<const Direction> direction,
+                              const ImageSource::Names &parameters);
+/// One for each parameter, 0.
+std::vector<Gradient> zeroGradients(const Experiment &experiment,
+                                    const ImageSource::Names &parameters);
+
 /// Throws std::invalid_argument where the cotangent is on a GPU.
 std::span<const double> onHost(const ImageSource::Cotangent &cotangent);
+/// With as many threads as the options have where the run itself does not say.
+RunOptions withThreads(RunOptions run, const SimulatorOptions &options);
 /// For the parts of a run, of which each would tell its own progress.
 RunOptions withoutProgress(RunOptions run);
 std::vector<std::span<double>> spansOf(std::vector<std::vector<double>> &images);

@@ -52,10 +52,12 @@ bool compilationDisabled() {
 
 double samplesOf(const Experiment &experiment) {
   const std::vector<std::uint8_t> &mask = experiment.detector.mask;
-  std::size_t pixels = 0;
-  io::ImageRegion::of(experiment).forEachPixel([&](std::size_t i) {
-    pixels += mask.empty() || mask[i];
-  });
+  const io::ImageRegion region = io::ImageRegion::of(experiment);
+  std::int64_t pixels = 0;
+  if (mask.empty())
+    pixels = region.rows() * region.pixelsOfRow();
+  else
+    region.forEachPixel([&](std::size_t i) { pixels += mask[i] != 0; });
   return double(pixels) * samplesPerPixel(experiment);
 }
 
@@ -116,12 +118,15 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
     request.precision = precision;
   if (precision != options.precision && !options.anyNumbers) {
     const bool tophat = rowOf(variant.shape).mostMixedCells == 0;
+    const bool single = options.precision == Precision::F32;
     decision.notes.push_back("--precision=" + toString(options.precision) +
-                             (tophat ? " is slower than f64 for a tophat, and may miss its rim; "
-                                     : " keeps its bound up to " +
-                                           std::to_string(mostCellsOfMixed(experiment)) +
-                                           " cells along an axis; ") +
+                             (single   ? " has too few digits for averages in closed form; "
+                              : tophat ? " is slower than f64 for a tophat, and may miss its rim; "
+                                       : " keeps its bound up to " +
+                                             std::to_string(mostCellsOfMixed(experiment)) +
+                                             " cells along an axis; ") +
                              (given    ? "the kernel of --kernel computes with it all the same"
+                              : single ? "they are computed in " + toString(precision)
                               : tophat ? "it is computed in f64"
                                        : "this larger crystal is computed in f64"));
   }

@@ -20,24 +20,6 @@ void check(const Experiment &experiment, const BoundProgram &program, std::span<
   checkImage(experiment, precision.value_or(Precision::F64), image);
 }
 
-/// The tangents of all parameters, zero where the direction says nothing. `number` is the
-/// direction's, from one, or 0 when there is one alone.
-std::vector<std::vector<double>> bindDirection(BoundProgram &program, const Experiment &experiment,
-                                               const Derivative &derivative,
-                                               std::span<const Direction> direction,
-                                               unsigned number = 0) {
-  std::vector<std::vector<double>> tangents;
-  for (const std::string &name : derivative.parameters) {
-    std::vector<double> tangent(elementCount(experiment, *findParameter(name)));
-    for (const Direction &change : direction)
-      if (change.parameter == name)
-        tangent = change.values;
-    tangents.push_back(std::move(tangent));
-    program.bind(tangentName(name, number), tangents.back());
-  }
-  return tangents;
-}
-
 bool hasImage(const Derivative &derivative) {
   return std::ranges::any_of(derivative.parameters, [](const std::string &name) {
     return findParameter(name)->kind() == NB_PARAMETER_IMAGE;
@@ -143,12 +125,6 @@ EngineComparison ProgramSource::compare(const ComparisonOptions &asked) const {
 // Images
 //===----------------------------------------------------------------------===//
 
-RunOptions ProgramSource::withThreads(RunOptions run) const {
-  if (run.threads == 0)
-    run.threads = options.threads;
-  return run;
-}
-
 RunResult ProgramSource::counted(RunResult run) {
   if (!run.device.empty()) {
     timing.device = run.device;
@@ -163,7 +139,7 @@ template <typename... Image>
 RunResult ProgramSource::runValue(BoundProgram &program, const RunOptions &run, Image... image) {
   ++timing.values;
   const TimeAdded watch(timing.value);
-  RunResult result = counted(program.run(image..., withThreads(run)));
+  RunResult result = counted(program.run(image..., withThreads(run, options)));
   if (!result.cancelled && checksImages()) {
     if constexpr (sizeof...(Image) == 0)
       check(experiment, program, program.output("image"));
@@ -214,7 +190,7 @@ std::optional<DeviceMemory> ProgramSource::imageOnDevice(ImageType pixels, const
     return std::nullopt;
   ++timing.values;
   const TimeAdded watch(timing.value);
-  RunResult result = counted(program.runAndKeep(withThreads(run)));
+  RunResult result = counted(program.runAndKeep(withThreads(run, options)));
   if (result.cancelled)
     throw Cancelled();
   return std::move(result.image);
@@ -227,7 +203,7 @@ std::optional<DeviceMemory> ProgramSource::imageOnDevice(ImageType pixels, const
 void ProgramSource::runDerivative(BoundProgram &program, const RunOptions &run) {
   ++timing.derivatives;
   const TimeAdded watch(timing.derivative);
-  if (counted(program.run(withThreads(run))).cancelled)
+  if (counted(program.run(withThreads(run, options))).cancelled)
     throw Cancelled();
 }
 
@@ -271,8 +247,7 @@ std::vector<Gradient> ProgramSource::reverse(const Derivative &derivative,
 void ProgramSource::forward(const Derivative &derivative, Directions directions, Images images,
                             const RunOptions &run) {
   BoundProgram &program = this->program(ImageType::F64, derivative);
-  // One alone has no number.
-  const auto number = [&](std::size_t k) { return directions.size() == 1 ? 0 : unsigned(k) + 1; };
+  const auto number = [&](std::size_t k) { return numberOfDirection(k, directions.size()); };
   std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
   for (std::size_t k = 0; k != directions.size(); ++k)
     tangents.push_back(bindDirection(program, experiment, derivative, directions[k], number(k)));

@@ -20,6 +20,8 @@ public:
   double samples() const override { return samplesOf(experiment); }
   void set(const Parameter &parameter, std::span<const double> values) override;
   void setStructureFactors(const std::shared_ptr<const HklGrid> &grid) override;
+  /// Lists of the experiment have other lengths now.
+  void unbind() { programs.clear(); }
   RunResult render(CallersImage image, const RunOptions &run, const Instruments &look) override;
   std::span<const double> value(const RunOptions &run) override;
   std::optional<DeviceMemory> imageOnDevice(ImageType pixels, const RunOptions &run) override;
@@ -61,7 +63,6 @@ private:
   RunResult render(BoundProgram &program, const RunOptions &run, std::span<T> image);
   void runDerivative(BoundProgram &program, const RunOptions &run);
   RunResult counted(RunResult run);
-  RunOptions withThreads(RunOptions run) const;
   /// Numbers of the caller's pixels as a program gets them, valid until the next call.
   std::span<const double> fromCaller(std::span<const double> pixels);
 

@@ -220,11 +220,7 @@ EngineComparison ResponseSource::compareEngines(const ComparisonOptions &options
 //===----------------------------------------------------------------------===//
 
 ImageSource::Names ResponseSource::namesBefore(const Names &parameters) const {
-  Names names;
-  for (const std::string &name : parameters)
-    if (takes(*before, name))
-      names.push_back(name);
-  return names;
+  return namesUsedBy(before->whole().experiment.variant, parameters);
 }
 
 ImageSource::Names ResponseSource::namesBehind(const Names &parameters) const {

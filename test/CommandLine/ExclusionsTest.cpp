@@ -47,6 +47,7 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
                                                                  {"--nexus", "a.nxs"},
                                                                  {"--write-expt", "a.expt"},
                                                                  {"--write-refl", "a.refl"},
+                                                                 {"--reflections", "t.csv"},
                                                                  {"--write-stream", "a.stream"},
                                                                  {"--write-map", "a.npy"},
                                                                  {"-intfile", "a.img"},
@@ -65,6 +66,13 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
                                                                  {"--shots", "s.txt"},
                                                                  {"--lattices", "l.txt"},
                                                                  {"-psf", "gauss"},
+                                                                 {"--beam-center", "1 2"},
+                                                                 {"-Xbeam", "1"},
+                                                                 {"-Ybeam", "1"},
+                                                                 {"-Xclose", "1"},
+                                                                 {"-Yclose", "1"},
+                                                                 {"-ORGX", "1"},
+                                                                 {"-ORGY", "1"},
                                                                  {"-dead_time", "1e-6"},
                                                                  {"--osc-per-frame", "0.1"}};
   const Flag &flag = *findFlag(name);

@@ -191,18 +191,26 @@ TEST_F(LoadInputsTest, APolychromaticBeamOfAnExptHasALevelSpectrum) {
   EXPECT_EQ(line.options.dispersionSteps.value_or(0), 11);
   load(complete + expt + "--spectrum=" + folder.add("s.txt", "1.0 3\n1.4 1\n"));
   EXPECT_FALSE(line.options.dispersion);
+  const LoadedInputs linear = load(complete + expt + "--spectrum-between=linear");
+  EXPECT_FALSE(line.options.dispersion);
+  EXPECT_THAT(linear.inputs.spectrum,
+              testing::ElementsAre(testing::ElementsAre(testing::DoubleEq(0.9e-10), 1),
+                                   testing::ElementsAre(testing::DoubleEq(1.1e-10), 1)));
 }
 
 TEST_F(LoadInputsTest, WeightsOfModelsAreNumbers) {
   const std::string pdb = folder.add("a.pdb", "CRYST1   20.000   24.000   28.000\n");
   io::expectFileError([&] { load("-hkl " + pdb + ":x," + pdb); }, "the weight 'x'");
-  io::expectFileError([&] { load("-hkl " + hkl + "," + pdb); }, "is no model");
+  io::expectFileError([&] { load("-hkl " + hkl + "," + pdb); }, "is not a model");
 }
 
 TEST_F(LoadInputsTest, ASpectrumSaysTheWavelengthWhereNothingElseDoes) {
   const std::string spectrum = "--spectrum=" + folder.add("s.txt", "1.0 3\n1.4 1\n") + " ";
   EXPECT_EQ(load(complete + spectrum).inputs.sources.size(), 2u);
   EXPECT_DOUBLE_EQ(line.options.lambda.value_or(0), 1.1);
+  const LoadedInputs linear = load(complete + spectrum + "--spectrum-between=linear");
+  EXPECT_TRUE(linear.inputs.sources.empty());
+  EXPECT_EQ(linear.inputs.spectrum.size(), 2u);
   load(complete + spectrum + "-lambda 1.2");
   EXPECT_DOUBLE_EQ(line.options.lambda.value_or(0), 1.2);
   load(complete + spectrum + "-energy 9000");

@@ -123,7 +123,7 @@ TEST(Refusal, RegionWithoutPixels) {
 }
 
 TEST(Refusal, DirectionsAreNotZero) {
-  EXPECT_THAT(refusal("-beam_vector 0 0 0"), HasSubstr("-beam_vector: 0 0 0 is no direction"));
+  EXPECT_THAT(refusal("-beam_vector 0 0 0"), HasSubstr("-beam_vector: 0 0 0 is not a direction"));
 }
 
 TEST(Refusal, StrayWords) {

@@ -1,6 +1,6 @@
 // RUN: nb-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@below {{'nb.colour' is no attribute of the nb dialect, or not of an op}}
+// expected-error@below {{'nb.colour' is not an attribute of the nb dialect, or not of an op}}
 func.func @unknown() attributes {nb.colour} {
   return
 }
@@ -28,7 +28,7 @@ func.func @results(%a: f64) -> (f64 {nb.name = "image"}, f64 {nb.name = "image"}
 
 // -----
 
-// expected-error@below {{'nb.loop' is no attribute of the nb dialect, or not of arguments}}
+// expected-error@below {{'nb.loop' is not an attribute of the nb dialect, or not of arguments}}
 func.func @argument(%a: f64 {nb.loop = #nb.dim<slow>}) {
   return
 }
@@ -48,6 +48,14 @@ func.func @dimension(%n: index) {
   scf.for %i = %n to %n step %n {
   } {nb.loop = #nb.dim<phi>}
   return
+}
+
+// -----
+
+func.func @guard(%c: i1, %x: f64) -> f64 {
+  // expected-error@below {{'nb.guard' has no value and belongs on an arith.select of an index}}
+  %y = arith.select %c, %x, %x {nb.guard} : f64
+  return %y : f64
 }
 
 // -----

@@ -2,11 +2,11 @@
 
 // CHECK-LABEL: @deviates
 // CHECK: nb.deviate uniform %{{.*}}[%{{.*}}] : !nb.table<?xf64>
-// CHECK: nb.deviate normal %{{.*}}[%{{.*}}] : !nb.table<?x!nb.vec3<f64>>
+// CHECK: nb.deviate normal inbounds %{{.*}}[%{{.*}}] : !nb.table<?x!nb.vec3<f64>>
 func.func @deviates(%uniform: !nb.table<?xf64>, %normal: !nb.table<?x!nb.vec3<f64>>, %i: index)
     -> (f64, !nb.vec3<f64>) {
   %u = nb.deviate uniform %uniform[%i] : !nb.table<?xf64>
-  %w = nb.deviate normal %normal[%i] : !nb.table<?x!nb.vec3<f64>>
+  %w = nb.deviate normal inbounds %normal[%i] : !nb.table<?x!nb.vec3<f64>>
   return %u, %w : f64, !nb.vec3<f64>
 }
 

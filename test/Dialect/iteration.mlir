@@ -76,14 +76,14 @@ func.func @sums(%sources: index, %domains: index, %weights: !nb.table<?xf64>, %z
 
 // CHECK-LABEL: func.func @tables
 // CHECK: nb.tabulate mosaic %[[J:.*]] in %{{.*}} : !nb.table<?x!nb.mat3<f64>> {
-// CHECK-NEXT: nb.lookup %{{.*}}[%[[J]]] : !nb.table<?x!nb.vec3<f64>>
+// CHECK-NEXT: nb.lookup inbounds %{{.*}}[%[[J]]] : !nb.table<?x!nb.vec3<f64>>
 // CHECK: nb.yield %{{.*}} : !nb.mat3<f64>
 // CHECK: nb.tabulate phi %{{.*}} in %{{.*}}, mosaic %{{.*}} in %{{.*}} : !nb.table<?x?xindex>, !nb.table<?x?xi1> {
 func.func @tables(%phis: index, %domains: index, %axes: !nb.table<?x!nb.vec3<f64>>, %spread: f64,
                   %yes: i1)
     -> (!nb.table<?x!nb.mat3<f64>>, !nb.table<?x?xindex>, !nb.table<?x?xi1>) {
   %U = nb.tabulate mosaic %j in %domains : !nb.table<?x!nb.mat3<f64>> {
-    %axis = nb.lookup %axes[%j] : !nb.table<?x!nb.vec3<f64>>
+    %axis = nb.lookup inbounds %axes[%j] : !nb.table<?x!nb.vec3<f64>>
     %u = nb.axis_rotation %axis, %spread : !nb.vec3<f64>
     nb.yield %u : !nb.mat3<f64>
   }

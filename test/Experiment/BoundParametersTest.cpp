@@ -41,6 +41,8 @@ Experiment complete() {
   e.crystal.grid = std::make_shared<HklGrid>(HklGrid{-1, 1, 0, 0, 2, 3, {1, 2, 3, 4, 5, 6}});
   e.crystal.sheets = e.crystal.grid;
   e.crystal.energyNodes.values = {1};
+  e.beam.spectrumWavelength.values = {1e-10};
+  e.beam.spectrumDensity = {1};
   e.crystal.fPrime = e.crystal.fDoublePrime = {1};
   e.beam.sourceDirection = {{-1, 0, 0}};
   e.beam.sourceWavelength = {1e-10};
@@ -50,7 +52,9 @@ Experiment complete() {
   e.detector.panels.resize(2);
   e.detector.panels[1] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
   e.detector.mask.assign(std::size_t(2 * e.detector.fastPixels * e.detector.slowPixels), 1);
-  for (PixelMap *map : {&e.detector.listPanel, &e.detector.listSlow, &e.detector.listFast})
+  ReflectionList &listed = e.reflections;
+  for (PixelMap *map : {&e.detector.listPanel, &e.detector.listSlow, &e.detector.listFast,
+                        &listed.h, &listed.k, &listed.l, &listed.turn, &listed.wavelength})
     map->values.assign(e.detector.mask.size(), 0);
   for (PixelMap *map : {&e.detector.gainMap, &e.detector.light})
     map->values.assign(e.detector.mask.size(), 1);

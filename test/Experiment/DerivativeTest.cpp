@@ -42,7 +42,7 @@ TEST(Derivative, RefusesWithAReason) {
   EXPECT_EQ(whyNot("vjp(osc,osc)"), "derivative 'vjp(osc,osc)': 'osc' is named twice");
   EXPECT_EQ(whyNot("jacobian(F)"), "derivative 'jacobian(F)': 'F' is not one number; ask for jvp");
   EXPECT_EQ(whyNot("vjp*2(osc)"), "derivative 'vjp*2(osc)': only jvp has several directions");
-  EXPECT_EQ(whyNot("jvp*x(osc)"), "derivative 'jvp*x(osc)': 'x' is no number of directions");
+  EXPECT_EQ(whyNot("jvp*x(osc)"), "derivative 'jvp*x(osc)': 'x' is not a number of directions");
   EXPECT_EQ(whyNot("none(osc)"), "derivative 'none(osc)': 'none' takes no parameters");
 }
 

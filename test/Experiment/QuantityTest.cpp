@@ -67,12 +67,38 @@ TEST(Quantities, RangesAreToldInTheCallersUnit) {
   };
   EXPECT_EQ(told("-dispersion", 2.5, Caller::CommandLine),
             "250 percent is out of range; it must be at least 0 and less than 200");
-  EXPECT_EQ(told("-dispersion", 2.5, Caller::Python),
-            "2.5 is out of range; it must be at least 0 and less than 2");
+  EXPECT_EQ(told("-dispersion", -1, Caller::Python),
+            "-1 is out of range; it must be at least 0 and less than 2");
   EXPECT_EQ(told("-distance", -0.1, Caller::CommandLine),
             "-100 mm is out of range; it must be greater than 0");
   EXPECT_EQ(told("-distance", -0.1, Caller::Python),
             "-0.1 m is out of range; it must be greater than 0");
+}
+
+TEST(Quantities, AForgottenUnitIsToldInTheCallersWords) {
+  const auto told = [](std::string_view name, std::vector<double> values, Caller caller) {
+    std::string sentence;
+    try {
+      findQuantity(name)->check(values, caller);
+    } catch (const std::invalid_argument &error) {
+      sentence = error.what();
+    }
+    return sentence;
+  };
+  EXPECT_EQ(told("-lambda", {0.98}, Caller::Python),
+            "0.98 m is beyond any experiment; values up to 2e-08 m are allowed; numbers are in SI "
+            "units: 0.98 * nb.angstrom");
+  EXPECT_EQ(told("-lambda", {0.98}, Caller::C),
+            "0.98 m is beyond any experiment; values up to 2e-08 m are allowed; numbers are in SI "
+            "units: 9.8e-11 for 0.98 A");
+  EXPECT_EQ(told("-distance", {0.00028}, Caller::CommandLine),
+            "0.28 mm is beyond any experiment; values from 1 to 50000 mm are allowed; 0.28 m would "
+            "be -distance 280");
+  EXPECT_EQ(told("-misset", {0, 0, 10}, Caller::Python),
+            "10 rad is beyond any experiment; values up to 6.28319 rad are allowed; numbers are in "
+            "SI units: 10 * nb.degree");
+  EXPECT_EQ(told("-misset", {0, 0, 1000}, Caller::CommandLine), "");
+  EXPECT_EQ(told("-distance", {1e-7}, Caller::Python), ""); // no unit explains it
 }
 
 TEST(Quantities, NumbersOfFlagsComeBackAsWritten) {

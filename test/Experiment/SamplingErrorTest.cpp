@@ -47,8 +47,8 @@ TEST(SamplingError, PixelsWiderThanSpots) {
   options.oversample = 1;
   EXPECT_GT(errorOf(options), 1);
   const std::string warning = warningOf(options);
-  EXPECT_TRUE(has(warning, "(-oversample 1): the photons of a spot are off by more than 100 %; "
-                           "-oversample 4 would make that less than 1 %"))
+  EXPECT_TRUE(has(warning, "(-oversample 1): the photons of a spot are uncertain by more than 100 "
+                           "%; -oversample 4 would reduce that to less than 1 %"))
       << warning;
 }
 

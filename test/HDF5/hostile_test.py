@@ -162,12 +162,12 @@ class Hostile(unittest.TestCase):
         os.mkfifo(os.path.join(self.folder, "pipe"))
         with self.file() as file:
             file["entry/data/data"] = h5py.ExternalLink("pipe", "/x")
-        self.refused("no regular file")
+        self.refused("not a regular file")
         with self.file() as file:
             layout = h5py.VirtualLayout((1, 64, 48), dtype="i4")
             layout[0] = h5py.VirtualSource("pipe", "x", (64, 48))
             file.create_virtual_dataset("entry/data/data", layout)
-        self.refused("no regular file")
+        self.refused("not a regular file")
 
     def test_files_elsewhere(self):
         os.mkdir(os.path.join(self.folder, "in"))

@@ -117,7 +117,7 @@ TEST_F(CrystfelGeometryTest, SaysWhereTheWavelengthStands) {
 TEST_F(CrystfelGeometryTest, RefusalsNameTheLine) {
   expectRefusal("p0/ss = 0.6x+.8y", "p0/ss = 0.3x+.4y", "panel 'p0' has pixels with a side of 0.5");
   expectRefusal("coffset = 0.001", "coffset = 1 cm", "lengths are in m or in mm");
-  expectRefusal("res = 5000", "res = many", "which is no number");
+  expectRefusal("res = 5000", "res = many", "which is not a number");
   expectRefusal("p0/fs = +0.8x -0.6y", "p0/fs = 0.8", "a.geom:11: p0/fs");
   expectRefusal("p0/max_fs = 99", "p0/max_fs = -2", "no pixels");
   expectRefusal("p1/corner_x = -50\n", "", "lacks corner_x");
@@ -126,10 +126,14 @@ TEST_F(CrystfelGeometryTest, RefusalsNameTheLine) {
 
 TEST(SpectrumFile, TakesWavelengthsAndEnergies) {
   const TemporaryDirectory directory;
-  const auto s = readSpectrumFile(directory.add("s.txt", "# eV weight\n9500 2\n1.0, 1\n1.1 0\n"));
-  ASSERT_EQ(s.size(), 2u);
+  EXPECT_TRUE(readSpectrumFile(directory.add("e.txt", "9500 2\n9600 1\n")).isByEnergy);
+  const auto [s, isByEnergy] =
+      readSpectrumFile(directory.add("s.txt", "# eV weight\n9500 2\n1.0, 1\n1.1 0\n"));
+  EXPECT_FALSE(isByEnergy);
+  ASSERT_EQ(s.size(), 3u);
   EXPECT_NEAR(s[0][0], 12.398419843 / 9.5, 1e-6);
   EXPECT_EQ(s[1], (std::array<double, 2>{1.0, 1}));
+  EXPECT_EQ(s[2], (std::array<double, 2>{1.1, 0}));
   expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 x\n")); }, "t.txt:1");
   expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 0\n")); }, "weight above 0");
   expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 nan\n")); }, "t.txt:1");

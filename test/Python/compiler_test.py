@@ -111,7 +111,7 @@ class Compiler(unittest.TestCase):
             self.assertTrue(1 <= line <= len(text.splitlines()) and column >= 1, remark)
 
     def test_patterns(self):
-        """Options of nb-opt; and what is no option, or no text."""
+        """Options of nb-opt; and what is not an option, or no text."""
         text = compiler.emit(flags())
         with self.assertRaises(compiler.CompilerError):
             compiler.run(text, "builtin.module(cse)", patterns="/nowhere.pdll")

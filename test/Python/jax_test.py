@@ -14,7 +14,7 @@ import numpy as np
 
 import nanobragg as nb
 from common import central, simulator
-from nanobragg.jax import image
+from nanobragg.jax import image, reflections
 
 jax.config.update("jax_enable_x64", True)
 
@@ -121,6 +121,30 @@ class Jax(unittest.TestCase):
         self.assertIsNone(gone())
         np.testing.assert_array_equal(compiled(at), want)
 
+    def test_reflections(self):
+        sim = nb.Simulator.from_flags("-lambda 1 -distance 100 -detpixels 500 -pixel 0.07 -gauss_xtal -N 10 -cell 70 80 90 85 95 100 "
+                                      "-default_F 100 -mosaic 0.2 --bandwidth-sigma=0.2 --average=closed", threads=1)
+        table = sim.reflections(0.1)
+        arrays = reflections(sim, 0.1, cell_a=jnp.asarray(sim["cell_a"]))
+        for name, column in table.items():
+            np.testing.assert_allclose(arrays[name], column, rtol=1e-14, err_msg=name)
+
+        def total(cell, distance):
+            made = reflections(sim, miller_index=table.miller_index, cell_a=cell, distance=distance)
+            return (made["photons"] * made["fast"]).sum() + made["covariance"].sum()
+
+        at = jnp.asarray(sim["cell_a"]), jnp.asarray(sim["distance"])
+        want = sim.reflections(miller_index=table.miller_index).vjp(
+            "cell_a,distance", photons=table.fast, fast=table.photons, covariance=np.ones_like(table.covariance))
+        for got, name in zip(jax.jit(jax.grad(total, argnums=(0, 1)))(*at), ("cell_a", "distance")):
+            np.testing.assert_allclose(got, want[name], rtol=1e-9)
+        slope = jax.jvp(total, at, (1e-10, 0.0))[1]
+        np.testing.assert_allclose(slope, 1e-10 * want["cell_a"], rtol=1e-9)
+        both = jax.vmap(lambda d: total(at[0], d))(at[1] * jnp.asarray([1.0, 1.01]))
+        np.testing.assert_allclose(both[1], total(at[0], at[1] * 1.01), rtol=1e-12)
+        with self.assertRaisesRegex(ValueError, "give miller_index="):
+            jax.jit(lambda d: reflections(sim, distance=d)["photons"])(at[1])
+
     def test_vmap(self):
         sim = small()
         cells = jnp.linspace(69e-10, 71e-10, 3)
@@ -149,7 +173,7 @@ class Jax(unittest.TestCase):
         for call, kind, words in (
                 (lambda: image(sim), ValueError, "at least one"),
                 (lambda: image(sim, cell_aa=1.0), ValueError, "closest is 'cell_a'"),
-                (lambda: image(sim, cell_a=jnp.ones(1)), ValueError, r"'cell_a' has the shape \(\)"),
+                (lambda: image(sim, cell_a=jnp.ones(1)), ValueError, r"'cell_a' has shape \(\)"),
                 (lambda: image(sim, cell_a=3), TypeError, "int"),
                 (lambda: image(None, cell_a=1.0), TypeError, "NoneType"),
                 (lambda: image(sim, cell_a=float("nan")).block_until_ready(), Exception, "'cell_a' is not a number"),

@@ -3,6 +3,7 @@
 import bz2
 import contextlib
 import csv
+import dataclasses
 import gzip
 import importlib.util
 import io
@@ -36,6 +37,7 @@ from nanobragg.refine._crystal import rotation
 from nanobragg.refine._explain import Boxes, simulators
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
+from nanobragg.refine._indices import Candidates, Light, by_each_other, by_model, chosen, in_setting
 from nanobragg.refine._kept import Kept
 from nanobragg.refine._lattices import STAGES, fit_stages
 from nanobragg.refine._noise import no_numbers
@@ -45,6 +47,7 @@ from nanobragg.refine._spot_fit import SpotFit
 from nanobragg.refine._spots import Spots, usable_pixels
 from nanobragg.refine._still_page import foretold
 from nanobragg.refine._stills import Stills
+from nanobragg.refine._verdict import verdict
 from nanobragg.refine._workers import each
 
 FLUENCE = nb.Simulator.from_flags("-cell 50 50 50 90 90 90 -default_F 1 -N 5 -lambda 1 -distance 100")["fluence"]
@@ -112,7 +115,7 @@ X-Binary-Size-Second-Dimension: {image.shape[0]}
         file.write(bz2.compress(content) if path.endswith(".bz2") else content)
 
 
-def write_model(path, wrong=0.0):
+def write_model(path, wrong=0.0, cell=CELL):
     """wrong: sigma of errors of log F."""
     values, lowest = factors()
     hkl = np.stack(np.meshgrid(*[np.arange(n) for n in (31, 31, 56)], indexing="ij"), -1).reshape(-1, 3)
@@ -121,14 +124,15 @@ def write_model(path, wrong=0.0):
     hkl, F = hkl[F > 0], F[F > 0]
     F *= np.exp(np.random.default_rng(9).normal(scale=wrong, size=len(F)))
     with open(path, "wb") as file:
-        file.write(_core.mtz("P 41 21 2", [float(v) for v in CELL], 1.0, [("F", "F"), ("SIGF", "Q")],
+        file.write(_core.mtz("P 41 21 2", [float(v) for v in cell], 1.0, [("F", "F"), ("SIGF", "Q")],
                              np.column_stack([hkl, F, np.ones(len(F))])))
 
 
-def simulated(misset=(17, -41, 66), seed=1, other=None):
-    """Photons of a still with background, and the simulator. other: misset of a second crystal, which has half the light."""
+def simulated(misset=(17, -41, 66), seed=1, other=None, edges=1.0):
+    """Photons of a still with background, and the simulator. other: misset of a second crystal, which has half the light. edges: of the
+    cell, times CELL's."""
     sim = nb.Simulator.from_flags(
-        ["-cell", *map(str, CELL), *CRYSTAL, "-misset", *map(str, misset), "-lambda", "1", "-distance", str(DISTANCE + DEPTH),
+        ["-cell", *(str(edges * edge) for edge in CELL[:3]), *map(str, CELL[3:]), *CRYSTAL, "-misset", *map(str, misset), "-lambda", "1", "-distance", str(DISTANCE + DEPTH),
          "-detpixels", str(PIXELS), "-pixel", "0.172"])
     sim["beam_center_fast"], sim["beam_center_slow"] = np.array(CENTRE) * 0.172e-3
     sim.structure_factors = factors()
@@ -401,7 +405,7 @@ SLOW translation FAST 1 0 0 0 0 0
             with self.subTest(name):
                 with self.assertRaisesRegex(nb.FileError, says):
                     tried(name, change)
-        with self.assertRaisesRegex(nb.FileError, "no regular file"):
+        with self.assertRaisesRegex(nb.FileError, "not a regular file"):
             read_photograph(pipe)
 
     def test_a_damaged_image_costs_itself_and_a_run_goes_on_where_it_ended(self):
@@ -415,7 +419,7 @@ SLOW translation FAST 1 0 0 0 0 0
         words = [good, damaged, f"--model={self.model}", f"--out={out}", "--workers=2", "--positions-only"]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             self.assertEqual(main(words), 0)
-        self.assertIn("1 of 2 photographs indexed", said.getvalue())
+        self.assertIn("1 of 2 images indexed", said.getvalue())
         self.assertIn("cannot be unpacked", said.getvalue())
         with open(os.path.join(out, "shots.csv")) as file:
             rows = list(csv.DictReader(file))
@@ -436,7 +440,7 @@ SLOW translation FAST 1 0 0 0 0 0
         with contextlib.redirect_stdout(io.StringIO()) as again, contextlib.redirect_stderr(io.StringIO()) as warned:
             self.assertEqual(main([*words, "--resume", "--workers=1"]), 0)
         self.assertIn("is damaged", warned.getvalue())
-        self.assertIn("1 of 2 photographs indexed", again.getvalue())
+        self.assertIn("1 of 2 images indexed", again.getvalue())
 
     def test_what_is_kept_runs_nothing(self):
         class Evil:
@@ -510,7 +514,7 @@ SLOW translation FAST 1 0 0 0 0 0
 
     def test_a_list_that_names_a_pipe_is_refused(self):
         os.mkfifo(os.path.join(self.folder.name, "pipe.cbf"))
-        with self.assertRaisesRegex(nb.FileError, "no regular file"):
+        with self.assertRaisesRegex(nb.FileError, "not a regular file"):
             _files.read_named_image(os.path.join(self.folder.name, "pipe.cbf"))
 
     def test_packed_images_unpack_to_no_more_than_an_image(self):
@@ -551,7 +555,7 @@ SLOW translation FAST 1 0 0 0 0 0
         out = os.path.join(self.folder.name, "out")
         with contextlib.redirect_stdout(io.StringIO()) as said:
             self.assertEqual(main([self.image, f"--model={self.model}", f"--out={out}", "--workers=1"]), 0)
-        self.assertIn("1 of 1 photographs indexed", said.getvalue())
+        self.assertIn("1 of 1 images indexed", said.getvalue())
         with open(os.path.join(out, "shots.csv")) as file:
             row, = csv.DictReader(file)
         self.assertGreater(int(row["indexed"]), 0.9 * int(row["spots"]))
@@ -566,10 +570,11 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertEqual(row["sets"], "1")
         self.assertGreater(int(row["unseen"]), 10)
         self.assertLess(abs(float(row["chi2_unseen"]) - 1), 0.15)
-        for name, truth, part in (("mosaicity_deg", 0.25, 0.02), ("cells_a", 38, 0.1),
+        for name, truth, part in (("mosaicity_deg", 0.25, 0.02), ("cells_a", 38, 0.15),
                                   ("divergence_h_mrad", 0.3, 0.05), ("divergence_v_mrad", 0.15, 0.2)):
             self.assertAlmostEqual(float(row[name]), truth, delta=part * truth, msg=name)
-        photons = float(row["scale"]) * float(row["cells_a"])**3 / (1e26 / FLUENCE * 38**3)
+        cells = np.prod([float(row[f"cells_{axis}"]) for axis in "abc"])
+        photons = float(row["scale"]) * cells / (1e26 / FLUENCE * 38 * 38 * 20)
         self.assertLess(abs(photons - 1), 0.02)
         self.assertLess(abs(float(row["chi2_background"]) - 1), 0.03)
         self.assertTrue(0.5 * 30 * 340 < int(row["shadow"]) < 1.3 * 30 * 340, row["shadow"])
@@ -668,6 +673,46 @@ SLOW translation FAST 1 0 0 0 0 0
         seen = (refined > 0) & (truth > 100)
         self.assertGreater(np.corrcoef(np.log(refined[seen]), np.log(truth[seen]))[0, 1], 0.97)
 
+    def test_intensities_tell_where_the_beam_is(self):
+        """A header by which places of spots fit almost as well, with indices that are off by a lattice vector."""
+        off = os.path.join(self.folder.name, "off.cbf")
+        write_cbf(off, self.photons, DISTANCE, (CENTRE[0] + 22, CENTRE[1] - 9))
+        placed, = photographs.index([off], " ".join(map(str, CELL)) + " P 41 21 2", workers=1, pixels=False)
+        self.assertGreater(np.abs(np.array(placed.fitted.detector.centre) - CENTRE).max(), 4)
+        still, = photographs.index([off], self.model, workers=1, sets=1)
+        np.testing.assert_allclose(still.fitted.detector.centre, CENTRE, atol=0.5)
+        self.assertEqual(verdict(still), ("good", ""))
+
+    def test_a_verdict_tells_wrong_models(self):
+        """The same still by a cell of which an axis is 4 % longer, and by structure factors of another crystal."""
+        longer, other = (os.path.join(self.folder.name, name) for name in ("longer.mtz", "other.mtz"))
+        write_model(longer, cell=(*CELL[:2], 1.04 * CELL[2], *CELL[3:]))
+        write_model(other, 1.5)
+        found = []
+        for model in (self.model, longer, other):
+            still, = photographs.index([self.image], model, workers=1, sets=1, pixels=model != longer)
+            found.append(verdict(still))
+        self.assertEqual(found[0], ("good", ""))
+        self.assertNotEqual(found[1][0], "good")
+        self.assertEqual(found[2][0], "bad")
+        self.assertIn("intensities differ", found[2][1])
+
+    def test_stills_share_the_distance_and_tell_their_cells(self):
+        edges, images = (0.9985, 1.0, 1.001), [os.path.join(self.folder.name, f"edges{i}.cbf") for i in range(3)]
+        for i, image in enumerate(images):
+            _, photons = simulated((17 + 31 * i, -41, 66), seed=i, edges=edges[i])
+            write_cbf(image, photons[100:-100, 100:-100], DISTANCE * 1.005, np.array(CENTRE) - 100)
+        out = os.path.join(self.folder.name, "cells")
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(main([*images, f"--model={self.model}", f"--out={out}", "--workers=1"]), 0)
+        with open(os.path.join(out, "shots.csv")) as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len({row["distance_mm"] for row in rows}), 1)
+        for name in "ac":
+            found = np.array([float(row[name]) for row in rows])
+            np.testing.assert_allclose(found / found[1], np.array(edges) / edges[1], atol=1e-4)
+        self.assertLess(max(float(row["chi2"]) for row in rows), 1.2)
+
     def test_two_crystals_on_one_image(self):
         """Orientations and cells of both within their sigmas."""
         missets = (17, -41, 66), (-52, 23, 8)
@@ -725,11 +770,11 @@ SLOW translation FAST 1 0 0 0 0 0
 
         self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--margin=3"))
         self.assertIn("--gain is -2.0", says(self.image, f"--model={self.model}", "--gain=-2"))
-        self.assertIn("no experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
+        self.assertIn("not an experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
         self.assertIn("--test needs --shared", says(self.image, f"--model={self.model}", "--test=0"))
         self.assertIn("--lattices is 0", says(self.image, f"--model={self.model}", "--lattices=0"))
-        self.assertIn("is no number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
-        self.assertIn("is no point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
+        self.assertIn("is not a number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
+        self.assertIn("is not a point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
         self.assertIn("--psf=gauss:80 says its shape", says(self.image, f"--model={self.model}", "--restrain=psf=1"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
         self.assertIn("or images and --model", says(self.image))
@@ -834,6 +879,84 @@ class OfResponse(unittest.TestCase):
         np.testing.assert_array_less(np.abs(x - truth)[free] / sigma, 4)
         self.assertLess(sigma[np.isin(groups[free], ("psf", "dead_time"))].max(), 0.05)
         self.assertLess(abs(fit.cost(x, image, start, np.full(model.size, np.inf)) / len(data) - 1), 0.1)
+
+
+def lattice_of(model, matrix, count, random, sphere=0.01):
+    """A Fitted with spots of some nodes, and their light by the model's structure factors."""
+    hkl = random.permutation(np.stack(np.meshgrid(*[np.arange(-9, 10)] * 3, indexing="ij"), -1).reshape(-1, 3))
+    F = model.grid[tuple((hkl + 10).T)]
+    hkl = hkl[F > 0][:count]
+    light = model.grid[tuple((hkl + 10).T)]**2 * np.exp(random.normal(size=len(hkl)) - 3 * (hkl @ matrix.T)[:, 0]**2)
+    detector = Detector(1.0, 0.1, 100.0, (500.0, 500.0))
+    fitted = Fitted(matrix, detector, ISOTROPIC, hkl, np.ones(len(hkl), bool), random.normal(scale=0.2, size=(len(hkl), 2)),
+                    random.normal(scale=sphere, size=len(hkl)))
+    return fitted, Spots(np.zeros((len(hkl), 2)), light, np.ones(len(hkl)), np.zeros((len(hkl), 4)))
+
+
+def model_of(group, cell, random):
+    """A Model whose structure factors have the symmetry of a space group."""
+    hkl = np.stack(np.meshgrid(*[np.arange(-10, 11)] * 3, indexing="ij"), -1).reshape(-1, 3).astype(np.int32)
+    unit, absent = (_core.to_asymmetric_unit(group, hkl)[i] for i in (1, 4))
+    of = np.unique(unit, axis=0, return_inverse=True)[1].reshape(-1)
+    grid = np.where(absent, 0, random.rayleigh(100, of.max() + 1)[of]).reshape(21, 21, 21)
+    return photographs.Model("", np.array(cell, float), _core.indexing_choices(group, cell, 0.0)[0], grid, (-10, -10, -10))
+
+
+class OfIndices(unittest.TestCase):
+    def test_choices_that_a_lattice_allows(self):
+        for group, cell, count in (("P 1", (50, 55, 62, 82, 97, 108), 1), ("C 1 2 1", (75, 52, 61, 90, 113, 90), 1),
+                                   ("P 41 21 2", CELL, 1), ("P 41", CELL, 2), ("P 1 2 1", (40, 60, 90, 90, 90.1, 90), 2),
+                                   ("P 3", (55, 55, 71, 90, 90, 120), 4), ("P 6", (58, 58, 75, 90, 90, 120), 2),
+                                   ("I 2 3", (78, 78, 78, 90, 90, 90), 2), ("P 2 2 2", (50, 50.15, 50.3, 90, 90, 90), 6),
+                                   ("R 3 :H", (75, 75, 92, 90, 90, 120), 8), ("R 3 :H", (75, 75, 120, 90, 90, 120), 2)):
+            choices = photographs.Model("", np.array(cell, float), group).choices()
+            self.assertEqual(len(choices), count, group)
+            np.testing.assert_array_equal(choices[0], np.eye(3))
+        with self.assertRaisesRegex(nb.FileError, "no space group 'P 5'"):
+            _core.indexing_choices("P 5", CELL, 1.0)
+
+    def test_light_tells_the_choice(self):
+        random = np.random.default_rng(3)
+        for group, cell in (("P 41", CELL), ("R 3 :H", (75, 75, 120, 90, 90, 120))):
+            model = model_of(group, cell, random)
+            choices, known = model.choices(), by_model(model)
+            one, spots = lattice_of(model, np.linalg.inv(real_basis(np.array(cell))).T, 300, random)
+            other = dataclasses.replace(one, hkl=np.rint(one.hkl @ np.linalg.inv(choices[1])).astype(int), matrix=one.matrix @ choices[1].T)
+            for lattice, right in ((one, 0), (other, 1)):
+                candidates = Candidates(lattice, choices, spots, model.system)
+                best, margin = chosen(candidates.likelihoods(map(known, candidates.hkl)))
+                self.assertEqual(best, right, group)
+                self.assertGreater(margin, 5)
+                np.testing.assert_allclose(candidates.lattices[best].matrix, one.matrix)
+                np.testing.assert_array_equal(candidates.lattices[best].hkl, one.hkl)
+            # A rhombohedral lattice whose indices are those of the reverse setting.
+            reverse = dataclasses.replace(one, hkl=one.hkl * (-1, -1, 1), matrix=one.matrix * (-1, -1, 1))
+            back = in_setting(reverse, model.hall, model.cell, spots, model.system)
+            self.assertEqual(bool((back.hkl == reverse.hkl).all()), group == "P 41")
+            # Light of no crystal tells nothing, and resolution that light and model have in common does not either.
+            spots.light = random.permutation(spots.light)
+            self.assertLess(abs(Light(one, spots.light).agreement(known(one.hkl))), 4)
+            self.assertLess(abs(Light(one, np.exp(-50 * (one.hkl @ one.matrix.T)[:, 0]**2)).agreement(-50 * ((one.hkl @ one.matrix.T)**2).sum(axis=1))), 4)
+
+    def test_stills_agree_without_a_model(self):
+        """Twenty stills of a crystal of four choices, each with a tenth of all reflections."""
+        random = np.random.default_rng(5)
+        model = model_of("P 3", (55, 55, 71, 90, 90, 120), random)
+        choices, lattices, turned = model.choices(), [], random.integers(0, 4, 20)
+        for turn in turned:
+            one, spots = lattice_of(model, np.linalg.inv(real_basis(model.cell)).T, 300, random)
+            one = dataclasses.replace(one, hkl=np.rint(one.hkl @ np.linalg.inv(choices[turn])).astype(int),
+                                      matrix=one.matrix @ choices[turn].T)
+            lattices.append(Candidates(one, choices, spots, model.system))
+        found = by_each_other(lattices, model.hall)
+        # All of them, up to a choice that is common.
+        first = lattices[0].lattices[found[0][0]].matrix
+        unit = lambda hkl: _core.to_asymmetric_unit(model.hall, hkl.astype(np.int32))[1]
+        some = random.integers(-9, 10, (20, 3))
+        for one, (best, margin) in zip(lattices, found):
+            same = np.rint(np.linalg.inv(one.lattices[best].matrix) @ first).astype(int)
+            np.testing.assert_array_equal(unit(some @ same.T), unit(some))
+            self.assertGreater(margin, 2)
 
 
 class OfPlaces(unittest.TestCase):
@@ -957,7 +1080,7 @@ class OfGeometry(unittest.TestCase):
             np.testing.assert_allclose(same, np.rint(same), atol=0.02, err_msg=str(cell))
 
 
-@unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no photographs of ../shared/real")
+@unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no images of ../shared/real")
 class OfCysteine(unittest.TestCase):
     """B. Williams, R. Gildea, G. Winter, doi 10.5281/zenodo.51405, CC-BY 4.0."""
 
@@ -973,7 +1096,7 @@ class OfCysteine(unittest.TestCase):
         np.testing.assert_allclose(detector.corner(), panel["origin"], atol=2)
 
 
-@unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no photographs of ../shared/real")
+@unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no images of ../shared/real")
 class OfThaumatin(unittest.TestCase):
     """Stills of the staff of DLS I24 (2019), data repository of DIALS, CC-BY 4.0."""
 
@@ -1007,6 +1130,26 @@ class OfThaumatin(unittest.TestCase):
         same = real @ stills[1].fitted.matrix
         np.testing.assert_allclose(same, np.rint(same), atol=0.02)
         self.assertAlmostEqual(abs(np.linalg.det(np.rint(same))), 1)
+
+
+@unittest.skipUnless(os.path.isdir(os.path.join(REAL, "snase")), "skipped: there are no images of ../shared/real")
+class OfNuclease(unittest.TestCase):
+    """Stills of staphylococcal nuclease in P 41 on a CCD, two degrees apart: M. Wall, data repository of lunus, BSD-3."""
+
+    nightly = True
+
+    def test_all_stills_have_the_same_choice_of_indices(self):
+        """By F of the model, and by each other: the crystal is turned by two degrees from each to the next."""
+        folder = os.path.join(REAL, "snase")
+        images = [os.path.join(folder, f"snc_newhead_{n:05}.img.bz2") for n in range(1, 24, 2)]
+        alike = [np.linalg.matrix_power(np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]]), n) for n in range(4)]
+        for model, sure in ((os.path.join(folder, "1stn_atoms.pdb"), 3.5), ("48.5 48.5 63.5 90 90 90 P 41", 0.0)):
+            stills = photographs.index(images, model, pixels=False)
+            for one, other in zip(stills, stills[1:]):
+                turns = [other.fitted.matrix @ turn @ np.linalg.inv(one.fitted.matrix) for turn in alike]
+                self.assertLess(min(abs(np.degrees(np.arccos((np.trace(turn) - 1) / 2)) - 2) for turn in turns), 0.5)
+            self.assertGreater(min(still.margins[0] for still in stills), sure)
+            self.assertEqual({len(still.lattices) for still in stills}, {1})
 
 
 if __name__ == "__main__":

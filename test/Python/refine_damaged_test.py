@@ -86,7 +86,7 @@ class Damaged(unittest.TestCase):
                 file.write(bad)
             status, said = self.refined(path, self.data.refl)
             self.assertEqual(status, 1)
-            self.assertIn("is no experiment list", said)
+            self.assertIn("is not an experiment list", said)
 
     def test_reflection_tables(self):
         path = os.path.join(self.folder, "damaged.refl")
@@ -162,7 +162,7 @@ class Damaged(unittest.TestCase):
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always", nb.Warning)
                 result = finished.get(1, boxes)
-            self.assertEqual(result is None, any("000001.npz: is no result" in str(w.message) for w in said))
+            self.assertEqual(result is None, any("000001.npz: is not a result" in str(w.message) for w in said))
             self.assertTrue(all(str(w.message).isprintable() for w in said))
             if result is not None:
                 taken.append(result)
@@ -176,7 +176,7 @@ class Damaged(unittest.TestCase):
         finished = _results.Finished(folder, {}, False)
         for save in (np.savez_compressed, np.savez):
             save(os.path.join(folder, "000001.npz"), plain=np.zeros(1 << 24, "u1"))
-            with self.assertWarnsRegex(nb.Warning, "is no result of a shot"):
+            with self.assertWarnsRegex(nb.Warning, "is not a result of a shot"):
                 self.assertIsNone(finished.get(1, 10))
 
     def test_resume_makes_damaged_results_again(self):
@@ -184,7 +184,7 @@ class Damaged(unittest.TestCase):
         shutil.copytree(self.out, out)
         with open(os.path.join(out, "finished", "000001.npz"), "wb") as file:
             file.write(b"half of it")
-        with self.assertWarnsRegex(nb.Warning, "000001.npz: is no result of a shot"):
+        with self.assertWarnsRegex(nb.Warning, "000001.npz: is not a result of a shot"):
             results = refine.shots(refine_test.FLAGS, self.data.expt, self.data.refl, system="tetragonal", out=out, resume=True)
         np.testing.assert_array_equal(results[1].matrix, self.results[1].matrix)
 

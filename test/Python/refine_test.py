@@ -527,7 +527,7 @@ class Shots(unittest.TestCase):
             refine.shots(FLAGS, self.data.expt, self.data.refl, resume=True, gain=2, **how)
         with open(f"{out}/finished/000001.npz", "wb") as file:
             file.write(b"half of it")
-        with self.assertWarnsRegex(nb.Warning, "000001.npz: is no result of a shot"):
+        with self.assertWarnsRegex(nb.Warning, "000001.npz: is not a result of a shot"):
             refine.shots(FLAGS, self.data.expt, self.data.refl, resume=True, **how)
 
     def test_greatest_likelihood(self):
@@ -559,8 +559,8 @@ class Shots(unittest.TestCase):
         self.assertEqual(rc, 0, said.getvalue())
         self.assertIn("1 of 1 shots refined", said.getvalue())
         for words, sentence in ((["no.expt", self.data.refl], "no.expt: No such file"),
-                                ([self.data.refl, self.data.refl], "is no experiment list"),
-                                ([self.data.expt, self.data.expt], "is no reflection table")):
+                                ([self.data.refl, self.data.refl], "is not an experiment list"),
+                                ([self.data.expt, self.data.expt], "is not a reflection table")):
             said = io.StringIO()
             with contextlib.redirect_stderr(said):
                 self.assertEqual(main(words), 1)
@@ -638,7 +638,7 @@ class SeveralPanels(unittest.TestCase):
         np.testing.assert_array_equal(_files.in_panels(slab, said, "a.cbf"), parts)
         np.testing.assert_array_equal(_files.in_panels(parts, self.panels, "a.npy"), parts)
         for wrong in (slab, slab[:, :300], parts[:3]):
-            with self.assertRaisesRegex(nb.FileError, "a.npy: is no image of the 4 panels"):
+            with self.assertRaisesRegex(nb.FileError, "a.npy: is not an image of the 4 panels"):
                 _files.in_panels(wrong, said if wrong.shape[-1] == 300 else self.panels, "a.npy")
 
 

@@ -50,7 +50,7 @@ class Response(unittest.TestCase):
         counted = photons * np.exp(-photons * 2e-6 / 2)
         np.testing.assert_allclose(nb.true_counts(counted, 2e-6, 2.0), photons, rtol=1e-9)
         np.testing.assert_array_equal(nb.true_counts([3.0], 0, 1), [3])
-        for counts, message in (([4e5], "at most"), ([-1], "not negative")):
+        for counts, message in (([4e5], "at most"), ([-1], "non-negative")):
             with self.assertRaisesRegex(ValueError, message):
                 nb.true_counts(counts, 1e-6, 1)
 

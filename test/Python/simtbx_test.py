@@ -2,6 +2,8 @@
 
 import os
 import struct
+import subprocess
+import sys
 import tempfile
 import math
 import unittest
@@ -68,7 +70,7 @@ class Simtbx(unittest.TestCase):
         part = small(xtal_shape="gauss", region_of_interest=((4, 9), (3, 40)), mask=np.arange(600).reshape(20, 30) % 7 > 0)
         part.add_nanoBragg_spots()
         np.testing.assert_allclose(part.raw_pixels[3:, 4:10], (want * part.mask)[3:, 4:10], rtol=1e-9)
-        self.assertEqual(part.raw_pixels.sum(), part.raw_pixels[3:, 4:10].sum())
+        np.testing.assert_allclose(part.raw_pixels[3:, 4:10].sum(), part.raw_pixels.sum(), rtol=1e-14)
 
     def test_positions(self):
         """Words by their places, and both kinds of them."""
@@ -194,8 +196,8 @@ class Simtbx(unittest.TestCase):
         self.assertAlmostEqual((sim.raw_pixels[:10] - first[:10]).std() / np.sqrt(8), 1, delta=0.15)
         np.testing.assert_array_equal(sim.raw_pixels[10:], 400)
         sim.raw_pixels = np.pad([[100.0]], ((9, 10), (14, 15)))
-        with self.assertRaisesRegex(ValueError, "detector_psf_fwhm_mm"):
-            sim.apply_psf()
+        sim.apply_psf()  # a width of 0
+        self.assertEqual(sim.raw_pixels[9, 14], 100)
         sim.apply_psf(shapetype.Gauss, 1.5)
         self.assertAlmostEqual(sim.raw_pixels.sum(), 100, delta=0.02)  # the light beyond a circle is not quite that beyond its radius
         self.assertAlmostEqual(sim.raw_pixels[9, 15] / sim.raw_pixels[9, 13], 1)
@@ -234,6 +236,24 @@ class Simtbx(unittest.TestCase):
         image = want[reach:-reach, reach:-reach] + lost / photons.size
         image[1:, 0] += want[reach:-reach - 1, reach + columns]  # as simtbx, beyond the last column
         np.testing.assert_allclose(sim.raw_pixels, image, rtol=1e-12)
+
+    def test_point_spread_and_noise_take_as_many_threads_as_they_are_given(self):
+        """Threads stay in the process, once begun."""
+        program = ("import os, sys, numpy; from nanobragg.compat.simtbx import nanoBragg\n"
+                   "sim = nanoBragg(detpixels_slowfast=(300, 300), pixel_size_mm=.1, detector_psf_fwhm_mm=.3, seed=5, calib_seed=7, threads=int(sys.argv[1]))\n"
+                   "sim.detector_psf_kernel_radius_pixels = 30\n"
+                   "before = len(os.listdir('/proc/self/task'))\n"
+                   "for step in (sim.apply_psf, sim.add_noise):\n"
+                   "    sim.raw_pixels = numpy.full((300, 300), 1000.)\n"
+                   "    step()\n"
+                   "    print(len(os.listdir('/proc/self/task')) - before, float(sim.raw_pixels[150, 150]))\n")
+        said = [subprocess.run([sys.executable, "-c", program, threads], capture_output=True, text=True, check=True).stdout.split()
+                for threads in ("1", "2")]
+        self.assertEqual((said[0][0], said[0][2]), ("0", "0"))
+        self.assertEqual((said[1][0], said[1][2]), ("1", "1"))
+        self.assertEqual((said[0][1], said[0][3]), (said[1][1], said[1][3]))
+        with self.assertRaisesRegex(ValueError, "threads"):
+            nanoBragg(detpixels_slowfast=(3, 3), detector_psf_fwhm_mm=1, threads=-1).apply_psf()
 
     def test_noise_is_that_of_simtbx(self):
         """Numbers that simtbx's C++ gave."""
@@ -310,6 +330,17 @@ class Simtbx(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "Fhkl_tuple"):
             _ = sim.Fhkl
 
+        class Phased(Miller):
+            def generate_bijvoet_mates(self): return self
+            def is_complex_array(self): return True
+            def amplitudes(self): return Miller(True)
+
+        sim.Fhkl = Phased()
+        grid, low = sim.simulator.structure_factors
+        self.assertEqual([grid[tuple(np.array(h) - low)] for h in ((1, 2, 3), (-1, -2, -3))], [5.0, 5.0])
+        with self.assertRaisesRegex(TypeError, "real parts, imaginary parts"):
+            sim.Fhkl_tuple = [(1, 2, 3)], np.array([3 + 4j])
+
     def test_names(self):
         sim = small()
         for call, kind, words in ((lambda: sim.wavelength, AttributeError, "closest is 'wavelength_A'"),
@@ -368,7 +399,7 @@ class Pictures(unittest.TestCase):
         sim = reference()
         ax = plot.image(sim.image(), sim)
         self.assertRegex(ax.format_coord(3.2, 4.1), r"slow 4, fast 3: .*hkl ")
-        resolution = sim["wavelength"] / (2 * np.sin(plot.two_theta(sim, sim.shape) / 2))
+        resolution = sim["wavelength"] / (2 * np.sin(plot.two_theta(sim) / 2))
         values = sim.trace(4, 3)
         stol2 = np.linalg.norm(values["scattering_vec_A_inv"])
         self.assertAlmostEqual(resolution[4, 3] * 1e10 * stol2, 1, places=6)
@@ -378,7 +409,7 @@ class Pictures(unittest.TestCase):
                 plot.image(array, sim)
 
     def test_levels(self):
-        """A spot of twice the background is seen; what is no number is as no photons."""
+        """A spot of twice the background is seen; what is not a number is as no photons."""
         from nanobragg.plot import _levels
         image = np.full((40, 40), 1e6) + np.arange(40)
         image[3:6, 3:6] = 2e6
@@ -390,6 +421,28 @@ class Pictures(unittest.TestCase):
         image[5, :16], image[7, :3] = 1e6, (1e4, 1e2, 1e1)
         np.testing.assert_allclose(_levels(image)[7, :3], (0.5, 0, 0), atol=1e-9)
         self.assertEqual(_levels(np.zeros((4, 4))).max(), 0)
+
+    def test_small_images_need_no_kernel(self):
+        program = """
+import os, sys
+import numpy as np
+from nanobragg.compat import _small_images
+from nanobragg.compat.simtbx import nanoBragg
+sim = nanoBragg(detpixels_slowfast=(20, 30), unit_cell_Adeg=(30, 40, 50, 90, 90, 90), Ncells_abc=(5, 5, 5), oversample=2)
+sim.default_F, sim.Fbg_vs_stol, sim.amorphous_sample_thick_mm = 100, [(0, 2), (1, 1)], 0.1
+def image():
+    sim.raw_pixels = np.zeros((20, 30))
+    sim.add_nanoBragg_spots()
+    sim.add_background()
+    return np.array(sim.raw_pixels), len(os.listdir(os.environ["NB_CACHE_DIR"]))
+interpreted, kernels = image()
+_small_images._IN_ALL = 0
+compiled, more = image()
+print(kernels, more > 0, abs(interpreted - compiled).max() <= 1e-9 * compiled.max(), compiled.max() > 0)
+"""
+        with tempfile.TemporaryDirectory() as cache:
+            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "NB_CACHE_DIR": cache})
+        self.assertEqual(done.stdout, "0 True True True\n", done.stderr)
 
 
 if __name__ == "__main__":

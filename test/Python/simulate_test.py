@@ -94,7 +94,7 @@ class Simulate(unittest.TestCase):
     def test_mistakes_end_all_ranks(self):
         said = self.run_python("wrong", ["-m", "nanobragg.simulate", *FLAGS, "-cel"], 2, status=1)
         self.assertIn("closest is '-cell'", said)
-        for flags, why in (("--shots=a --shard=0/1", "are the shards"), ("-cell 1 2 3", "is no series")):
+        for flags, why in (("--shots=a --shard=0/1", "are the shards"), ("-cell 1 2 3", "is not a series")):
             script = (f"import nanobragg.simulate\ntry:\n    nanobragg.simulate.series({flags!r})\n"
                       "except ValueError as error:\n    print(error)\n")
             self.assertEqual(self.run_python("wrong", ["-c", script], 2).count(why), 2)

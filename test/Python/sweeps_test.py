@@ -164,7 +164,7 @@ class OfASimulatedSweep(unittest.TestCase):
             self.assertEqual(main([listed, listed.replace("expt", "refl"), "--", "-N", "3"]), 1)
             self.assertEqual(main([listed, listed.replace("expt", "refl"), "--workers=2"]), 1)
             self.assertEqual(main([listed, listed.replace("expt", "refl"), "--fix=axes"]), 1)
-        for text in ("flags of nb-sim", "--workers has no effect on rotation sweeps", "axes is no number of this fit"):
+        for text in ("flags of nb-sim", "--workers has no effect on rotation sweeps", "axes is not a number of this fit"):
             self.assertIn(text, said.getvalue())
 
 

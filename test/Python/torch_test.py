@@ -13,7 +13,8 @@ import numpy as np
 
 import nanobragg as nb
 from common import reference, simulator
-from nanobragg.torch import NBImage, image
+import nanobragg.torch as nbt
+from nanobragg.torch import NBImage, image, reflections
 
 modern = hasattr(torch.library, "custom_op")
 f64 = torch.float64
@@ -136,6 +137,68 @@ class Derivatives(unittest.TestCase):
         del sim
         result.backward()
         self.assertEqual(x.grad, other)
+
+
+class Reflections(unittest.TestCase):
+    def setUp(self):
+        self.sim = nb.Simulator.from_flags("-cell 70 80 90 85 95 100 -default_F 100 -gauss_xtal -N 10 -mosaic 0.3 -lambda 1 -distance 100 "
+                                           "-detpixels 60 -pixel 0.5 --average=closed")
+
+    def test_table(self):
+        table, tensors = self.sim.reflections(), reflections(self.sim, cell_a=torch.tensor(self.sim["cell_a"], dtype=f64))
+        self.assertEqual(set(table), set(tensors))
+        for name, column in table.items():
+            np.testing.assert_array_equal(tensors[name].numpy(), column)
+
+    def test_gradients(self):
+        start = {"cell_a": self.sim["cell_a"], "misset": self.sim["misset"], "distance": self.sim["distance"]}
+
+        def columns(*xs):
+            table = reflections(self.sim, 0.05, **{n: torch.as_tensor(start[n], dtype=f64) + x * s for (n, s), x in zip(scale.items(), xs)})
+            return table["fast"], table["covariance"], table["wavelength"], torch.log(table["photons"])
+
+        scale = {"cell_a": 1e-10, "misset": 1e-3, "distance": 1e-2}
+        xs = [torch.zeros(np.shape(v), dtype=f64, requires_grad=True) for v in start.values()]
+        self.assertTrue(torch.autograd.gradcheck(columns, xs, eps=1e-5, rtol=1e-4, atol=1e-6))
+
+    def test_structure_factors(self):
+        self.sim.structure_factors = np.full((41, 41, 41), 10.0), (-20, -20, -20)
+        factors = torch.tensor(self.sim.structure_factors[0], requires_grad=True)
+        table = reflections(self.sim, F=factors)
+        table["photons"].sum().backward()
+        h, k, l = table["miller_index"].T + 20
+        torch.testing.assert_close(factors.grad[h, k, l], 2 * table["photons"].detach() / 10)
+
+    def test_a_fit(self):
+        observed = reflections(self.sim, 0.05, misset=torch.zeros(3, dtype=f64))
+        angles = torch.tensor([1e-4, -2e-4, 1e-4], dtype=f64, requires_grad=True)
+        table = reflections(self.sim, 1e-3, misset=angles)
+        rows = {tuple(i): n for n, i in enumerate(table["miller_index"].tolist())}
+        at = [rows[tuple(i)] for i in observed["miller_index"].tolist()]
+        away = torch.stack([table[name][at] - observed[name] for name in ("fast", "slow")])
+        slopes = torch.stack([torch.autograd.grad(x, angles, retain_graph=True)[0] for x in away.reshape(-1)])
+        step = torch.linalg.lstsq(slopes, away.detach().reshape(-1)).solution
+        self.assertLess((angles.detach() - step).abs().max(), 1e-6)
+
+    @unittest.skipUnless(hasattr(torch, "func"), "skipped: this torch has no torch.func")
+    def test_transforms(self):
+        rows = self.sim.reflections(0.1).miller_index
+        at = torch.tensor(self.sim["distance"], dtype=f64)
+
+        def places(distance):
+            return reflections(self.sim, miller_index=rows, distance=distance)["fast"]
+
+        slope = torch.tensor(self.sim.reflections(miller_index=rows).jvp({"distance": 1.0})["fast"])
+        for way in (torch.func.jacfwd, torch.func.jacrev):
+            torch.testing.assert_close(way(places)(at), slope, rtol=1e-10, atol=0)
+        both = torch.vmap(places)(at * torch.tensor([1.0, 1.01], dtype=f64))
+        torch.testing.assert_close(both[1], places(at * 1.01), rtol=0, atol=0)
+        with self.assertRaisesRegex(ValueError, "give miller_index="):
+            torch.vmap(lambda d: reflections(self.sim, distance=d)["fast"])(at.repeat(2))
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(ValueError, "reflections\\(\\) needs at least one tensor"):
+            reflections(self.sim)
 
 
 @unittest.skipUnless(modern, "skipped: this torch has no custom operators")
@@ -295,7 +358,7 @@ class Refusals(unittest.TestCase):
         for call, kind, words in (
                 (lambda: image(sim), ValueError, "at least one"),
                 (lambda: image(sim, cell_aa=t), ValueError, "closest is 'cell_a'"),
-                (lambda: image(sim, cell_a=t.reshape(1)), ValueError, r"'cell_a' has the shape \(\)"),
+                (lambda: image(sim, cell_a=t.reshape(1)), ValueError, r"'cell_a' has shape \(\)"),
                 (lambda: image(sim, misset=t), ValueError, "'misset'"),
                 (lambda: image(sim, cell_a=torch.tensor(3)), TypeError, "int64"),
                 (lambda: image(sim, misset=torch.zeros(3, dtype=f64).to_sparse()), TypeError, "to_dense"),
@@ -326,6 +389,20 @@ class Refusals(unittest.TestCase):
         a, = torch.autograd.grad(image(sim, cell_a=x), x, weights)
         b, = torch.autograd.grad(image(sim, cell_a=x), x, weights.contiguous())
         self.assertEqual(a, b)
+
+
+class Frames(unittest.TestCase):
+    def test_the_same_frames_for_any_number_of_workers(self):
+        sim = nb.Simulator.from_flags("-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 32 -pixel 1 -oversample 1 "
+                                      "-fluence 1e27", threads=1)
+        made = nbt.Frames(sim, lambda rng: {"misset": nb.random_misset(seed=rng)}, count=5, background=1.0)
+        alone = list(torch.utils.data.DataLoader(made, batch_size=None))
+        together = list(torch.utils.data.DataLoader(made, batch_size=None, num_workers=2))
+        self.assertEqual(len(alone), 5)
+        self.assertEqual((alone[0]["counts"].dtype, alone[0]["labels"].shape), (torch.int32, (32, 32)))
+        for frame in alone:
+            self.assertTrue(any(torch.equal(frame["counts"], other["counts"]) and torch.equal(frame["labels"], other["labels"])
+                                and torch.equal(frame["parameters"]["misset"], other["parameters"]["misset"]) for other in together))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class OfThaumatin(unittest.TestCase):
 
     def test_the_first_command(self):
         said, (row,) = self.run_(commands()[0])
-        self.assertIn("1 of 1 photographs indexed", said)
+        self.assertIn("1 of 1 images indexed", said)
         self.assertGreater(int(row["indexed"]), 0.95 * int(row["spots"]))
         self.assertTrue(345.5 < float(row["distance_mm"]) < 347)
         self.assertLess(abs(float(row["chi2_background"]) - 1), 0.1)

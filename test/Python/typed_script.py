@@ -31,7 +31,7 @@ sim["cell_a"] = 71 * nb.angstrom
 function = nb.Function(sim, ["cell_a"])
 theta: NDArray[np.float64] = function.theta
 slope: NDArray[np.float64] = function.vjp(theta, image)
-shots: NDArray[np.float64] = nb.render_batch(sim, {"cell_a": theta * np.ones(2)})
+shots: NDArray[np.float64] = sim.images({"cell_a": theta * np.ones(2)})
 counts = nb.counts(image, seed=1, flicker=0.01)
 spread: NDArray[np.float64] = nb.point_spread(image, "gauss", width=1.5)
 true: NDArray[np.float64] = nb.true_counts(counts, dead_time=1e-9, exposure=1.0)

@@ -169,6 +169,17 @@ TEST_F(CacheTest, ListsAndClears) {
   EXPECT_THAT(files(), IsEmpty());
 }
 
+TEST_F(CacheTest, KeepsTheProgramBesideItsKernel) {
+  const std::string specification = cache()->specificationOf(requestNamed("x"));
+  cache()->publish(specification, buildKernelFile("x"), "module {}");
+  const std::filesystem::path program = cache()->programFileOf(specification);
+  EXPECT_EQ(program, std::filesystem::path(entryOf("x")).replace_extension(".mlir"));
+  EXPECT_EQ(read(program), "module {}");
+  EXPECT_EQ(cache()->list().size(), 1u);
+  EXPECT_EQ(cache()->clear(), 2u);
+  EXPECT_THAT(files(), IsEmpty());
+}
+
 TEST(KernelFile, RefusesWhatIsNoKernel) {
   const std::string text = "no shared object";
   EXPECT_THAT([&] { loadKernel(text); },

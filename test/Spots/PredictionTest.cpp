@@ -34,7 +34,7 @@ io::DialsExperiment experimentOf(double width) {
 }
 
 PredictionLimits limitsOf(double node = 0) {
-  return {{node, 0, 0, 0}, 0, [](const auto &) { return true; }};
+  return {.size = {.node = node}, .shines = [](const auto &) { return true; }};
 }
 
 Vec3 nodeOf(const io::DialsExperiment &e, const Spot &s) {
@@ -43,6 +43,41 @@ Vec3 nodeOf(const io::DialsExperiment &e, const Spot &s) {
   for (int i = 0; i < 3; ++i)
     q = sum(q, scaled(stars[i], s.hkl[i]));
   return e.scan ? rotatedAbout(e.goniometer->axis, s.phi, q) : q;
+}
+
+TEST(PredictionTest, NodesOfASpectrumHaveTheWavelengthsThatTheyNeed) {
+  io::DialsExperiment e = experimentOf(0);
+  const std::array<double, 2> ends{0.95, 1.3};
+  e.beam.wavelength = ends[0];
+  PredictionLimits limits = limitsOf();
+  limits.spectrum = ends;
+  std::set<std::array<std::int32_t, 3>> found;
+  for (const Spot &s : predictSpots(e, limits)) {
+    found.insert(s.hkl);
+    EXPECT_THAT(s.wavelength, testing::AllOf(testing::Ge(ends[0]), testing::Le(ends[1])));
+    const Vec3 ray = sum({0, 0, -1 / s.wavelength}, nodeOf(e, s));
+    EXPECT_NEAR(length(ray), 1 / s.wavelength, 1e-9);
+    EXPECT_LT(length(difference(ray, s.ray)), 1e-9);
+    EXPECT_NEAR(s.pixel[0], (50 - 100 * ray[0] / ray[2]) / 0.1, 1e-6);
+  }
+  // All of them: each node by itself, and those only.
+  std::size_t seen = 0;
+  for (std::int32_t h = -40; h <= 40; ++h)
+    for (std::int32_t k = -50; k <= 50; ++k)
+      for (std::int32_t l = -60; l <= 60; ++l) {
+        limits.nodes = {{{h, k, l}}};
+        const bool is = (h || k || l) && !predictSpots(e, limits).empty();
+        Spot s;
+        s.hkl = {h, k, l};
+        const Vec3 q = nodeOf(e, s);
+        const double wavelength = 2 * q[2] / dot(q, q);
+        if (is && wavelength >= ends[0] && wavelength <= ends[1]) {
+          ++seen;
+          EXPECT_EQ(found.count(s.hkl), 1u) << h << ' ' << k << ' ' << l;
+        }
+      }
+  EXPECT_EQ(seen, found.size());
+  EXPECT_GT(seen, 1000u);
 }
 
 TEST(PredictionTest, NodesCrossTheSphereWhereTheRaySays) {

@@ -40,7 +40,7 @@ func.func @linear(%bases: !nb.table<?x!nb.vec3<f64>>, %k: !nb.vec3<f64>, %lambda
       %d = nb.normalize %C : !nb.vec3<f64>
       %q = nb.scattering_vector %d, %k, %lambda : !nb.vec3<f64>
       %inner = nb.sum mosaic %m in %domains : f64 {
-        %axis = nb.lookup %bases[%m] : !nb.table<?x!nb.vec3<f64>>
+        %axis = nb.lookup inbounds %bases[%m] : !nb.table<?x!nb.vec3<f64>>
         %D = nb.axis_rotation %axis, %size : !nb.vec3<f64>
         %h = nb.miller_index %D, %q : !nb.vec3<f64>
         %L = nb.lattice_factor gauss %h, %n fudge %fudge : !nb.vec3<f64>
@@ -75,7 +75,7 @@ func.func @square(%bases: !nb.table<?x!nb.vec3<f64>>, %k: !nb.vec3<f64>, %lambda
     %d = nb.normalize %C : !nb.vec3<f64>
     %q = nb.scattering_vector %d, %k, %lambda : !nb.vec3<f64>
     %inner = nb.sum mosaic %m in %domains : f64 {
-      %axis = nb.lookup %bases[%m] : !nb.table<?x!nb.vec3<f64>>
+      %axis = nb.lookup inbounds %bases[%m] : !nb.table<?x!nb.vec3<f64>>
       %D = nb.axis_rotation %axis, %size : !nb.vec3<f64>
       %h = nb.miller_index %D, %q : !nb.vec3<f64>
       %L = nb.lattice_factor gauss %h, %n fudge %fudge : !nb.vec3<f64>

@@ -28,11 +28,11 @@ func.func @image(%bases: !nb.table<?x!nb.vec3<f64>>, %k: !nb.table<?x!nb.vec3<f6
     %P = nb.pixel_position %o, %f, %s, %o at %x, %y, %zero : !nb.vec3<f64>
     %d = nb.normalize %P : !nb.vec3<f64>
     %sum = nb.sum source %b in %sources : f64 {
-      %kb = nb.lookup %k[%b] : !nb.table<?x!nb.vec3<f64>>
-      %lb = nb.lookup %lambda[%b] : !nb.table<?xf64>
+      %kb = nb.lookup inbounds %k[%b] : !nb.table<?x!nb.vec3<f64>>
+      %lb = nb.lookup inbounds %lambda[%b] : !nb.table<?xf64>
       %q = nb.scattering_vector %d, %kb, %lb : !nb.vec3<f64>
       %inner = nb.sum mosaic %m in %domains : f64 {
-        %axis = nb.lookup %bases[%m] : !nb.table<?x!nb.vec3<f64>>
+        %axis = nb.lookup inbounds %bases[%m] : !nb.table<?x!nb.vec3<f64>>
         %D = nb.axis_rotation %axis, %size : !nb.vec3<f64>
         %h = nb.miller_index %D, %q : !nb.vec3<f64>
         %L = nb.lattice_factor gauss %h, %n fudge %fudge : !nb.vec3<f64>

@@ -9,7 +9,7 @@
 // CHECK-NEXT: %[[MX:.*]] = nb.transform %[[M]], %[[X]]
 // CHECK-NEXT: nb.yield %[[MX]]
 // CHECK: %[[SIX:.*]] = arith.constant 6.0
-// CHECK: %[[FACTOR:.*]] = arith.mulf %[[SIX]], %[[W]] : f64
+// CHECK: %[[FACTOR:.*]] = arith.mulf %[[SIX]], %[[W]] fastmath<fast> : f64
 // CHECK: %[[R:.*]] = nb.scale %[[SUM]], %[[FACTOR]]
 // CHECK-NEXT: return %[[R]]
 func.func @vectors(%n: index, %w: f64, %m: !nb.mat3<f64>, %t: !nb.table<?x!nb.vec3<f64>>)
@@ -39,11 +39,11 @@ func.func @vectors(%n: index, %w: f64, %m: !nb.mat3<f64>, %t: !nb.table<?x!nb.ve
 func.func @terms(%n: index, %w: f64, %t: !nb.table<?xf64>) -> (f64, f64) {
   %I:2 = nb.sum source %i in %n : f64, f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
-    %y = math.sin %x : f64
-    %xw = arith.mulf %x, %w : f64
-    %mixed = arith.addf %xw, %y : f64
-    %yw = arith.mulf %y, %w : f64
-    %both = arith.addf %xw, %yw : f64
+    %y = math.sin %x fastmath<fast> : f64
+    %xw = arith.mulf %x, %w fastmath<fast> : f64
+    %mixed = arith.addf %xw, %y fastmath<fast> : f64
+    %yw = arith.mulf %y, %w fastmath<fast> : f64
+    %both = arith.addf %xw, %yw fastmath<fast> : f64
     nb.yield %both, %mixed : f64, f64
   }
   return %I#0, %I#1 : f64, f64
@@ -82,8 +82,8 @@ func.func @entries(%n: index, %w: f64, %v: !nb.vec3<f64>, %t: !nb.table<?x!nb.ve
 func.func @kept(%n: index, %w: f64, %t: !nb.table<?xf64>) -> (f64, f64) {
   %I:2 = nb.sum source %i in %n : f64, f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
-    %xw = arith.mulf %x, %w : f64
-    %s = math.sin %xw : f64
+    %xw = arith.mulf %x, %w fastmath<fast> : f64
+    %s = math.sin %xw fastmath<fast> : f64
     nb.yield %xw, %s : f64, f64
   }
   return %I#0, %I#1 : f64, f64
@@ -102,11 +102,11 @@ func.func @kept(%n: index, %w: f64, %t: !nb.table<?xf64>) -> (f64, f64) {
 func.func @common(%n: index, %w: f64, %v: f64, %t: !nb.table<?xf64>) -> f64 {
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
-    %y = math.sin %x : f64
-    %xw = arith.mulf %x, %w : f64
-    %xwv = arith.mulf %xw, %v : f64
-    %yw = arith.mulf %y, %w : f64
-    %both = arith.addf %xwv, %yw : f64
+    %y = math.sin %x fastmath<fast> : f64
+    %xw = arith.mulf %x, %w fastmath<fast> : f64
+    %xwv = arith.mulf %xw, %v fastmath<fast> : f64
+    %yw = arith.mulf %y, %w fastmath<fast> : f64
+    %both = arith.addf %xwv, %yw fastmath<fast> : f64
     nb.yield %both : f64
   }
   return %I : f64
@@ -120,8 +120,8 @@ func.func @common(%n: index, %w: f64, %v: f64, %t: !nb.table<?xf64>) -> f64 {
 // CHECK: %[[SUM:.*]] = nb.sum source
 // CHECK: %[[L2:.*]] = nb.intensity %[[ONE]], %{{.*}} : f64
 // CHECK: nb.yield %[[L2]]
-// CHECK: %[[FF:.*]] = arith.mulf %[[F]], %[[F]] : f64
-// CHECK: arith.mulf %[[SUM]], %[[FF]] : f64
+// CHECK: %[[FF:.*]] = arith.mulf %[[F]], %[[F]] fastmath<fast> : f64
+// CHECK: arith.mulf %[[SUM]], %[[FF]] fastmath<fast> : f64
 func.func @intensity(%n: index, %F: f64, %t: !nb.table<?xf64>) -> f64 {
   %I = nb.sum source %i in %n : f64 {
     %L = nb.lookup %t[%i] : !nb.table<?xf64>
@@ -163,10 +163,10 @@ func.func @constant_of_terms(%n: index, %t: !nb.table<?xf64>) -> f64 {
   %two = arith.constant 2.0 : f64
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
-    %y = math.sin %x : f64
-    %x2 = arith.mulf %x, %two : f64
-    %y2 = arith.mulf %y, %two : f64
-    %both = arith.addf %x2, %y2 : f64
+    %y = math.sin %x fastmath<fast> : f64
+    %x2 = arith.mulf %x, %two fastmath<fast> : f64
+    %y2 = arith.mulf %y, %two fastmath<fast> : f64
+    %both = arith.addf %x2, %y2 fastmath<fast> : f64
     nb.yield %both : f64
   }
   return %I : f64
@@ -190,12 +190,12 @@ func.func @constants(%n: index, %w: f64, %t: !nb.table<?xf64>) -> f64 {
   %three = arith.constant 3.0 : f64
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
-    %y = math.sin %x : f64
-    %xw = arith.mulf %x, %w : f64
-    %yw = arith.mulf %y, %w : f64
-    %a = arith.mulf %xw, %two : f64
-    %b = arith.mulf %yw, %three : f64
-    %term = arith.addf %a, %b : f64
+    %y = math.sin %x fastmath<fast> : f64
+    %xw = arith.mulf %x, %w fastmath<fast> : f64
+    %yw = arith.mulf %y, %w fastmath<fast> : f64
+    %a = arith.mulf %xw, %two fastmath<fast> : f64
+    %b = arith.mulf %yw, %three fastmath<fast> : f64
+    %term = arith.addf %a, %b fastmath<fast> : f64
     nb.yield %term : f64
   }
   return %I : f64

@@ -15,7 +15,7 @@ func.func @done(%n: index, %nl: index, %nm: index, %step: f64, %angles: !nb.tabl
       %U = nb.axis_rotation %unit, %a : !nb.vec3<f64>
       %t = nb.transform %U, %d : !nb.vec3<f64>
       %x = nb.norm %t : !nb.vec3<f64>
-      %y = arith.mulf %x, %step : f64
+      %y = arith.mulf %x, %step fastmath<fast> : f64
       nb.yield %y : f64
     }
     nb.yield %I : f64

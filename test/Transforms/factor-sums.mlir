@@ -19,9 +19,9 @@
 func.func @product(%n: index, %w: f64, %t: !nb.table<?xf64>) -> f64 {
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
-    %xw = arith.mulf %x, %w : f64
-    %y = math.sin %x : f64
-    %xwy = arith.mulf %xw, %y : f64
+    %xw = arith.mulf %x, %w fastmath<fast> : f64
+    %y = math.sin %x fastmath<fast> : f64
+    %xwy = arith.mulf %xw, %y fastmath<fast> : f64
     nb.yield %xwy : f64
   }
   return %I : f64
@@ -43,7 +43,7 @@ func.func @condition(%n: index, %c: i1, %w: f64, %t: !nb.table<?xf64>) -> f64 {
   %I = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
     %y = scf.if %c -> f64 {
-      %xw = arith.mulf %x, %w : f64
+      %xw = arith.mulf %x, %w fastmath<fast> : f64
       scf.yield %xw : f64
     } else {
       scf.yield %zero : f64
@@ -56,8 +56,10 @@ func.func @condition(%n: index, %c: i1, %w: f64, %t: !nb.table<?xf64>) -> f64 {
 // A sum whose terms are not 0 without the condition keeps it.
 
 // CHECK-LABEL: func.func @not_zero
-// CHECK: nb.sum
-// CHECK: scf.if
+// CHECK-NOT: scf.if
+// CHECK: nb.sum source
+// CHECK-NEXT: nb.lookup
+// CHECK-NEXT: scf.if
 func.func @not_zero(%n: index, %c: i1, %t: !nb.table<?xf64>) -> f64 {
   %one = arith.constant 1.0 : f64
   %I = nb.sum source %i in %n : f64 {
@@ -115,4 +117,22 @@ func.func @not_pure(%n: index, %c: i1, %t: !nb.table<?xf64>, %m: memref<?xf64>) 
     nb.yield %y : f64
   }
   return %I : f64
+}
+
+// Not without the flags that allow it: of no terms, the sum is 0 even where the factor is infinite.
+
+// CHECK-LABEL: func.func @as_written
+// CHECK: %[[SUM:.*]]:4 = nb.sum
+// CHECK-COUNT-4: arith.mulf
+// CHECK: return %[[SUM]]#0, %[[SUM]]#1, %[[SUM]]#2, %[[SUM]]#3
+func.func @as_written(%n: index, %w: f64, %t: !nb.table<?xf64>) -> (f64, f64, f64, f64) {
+  %I:4 = nb.sum source %i in %n : f64, f64, f64, f64 {
+    %x = nb.lookup %t[%i] : !nb.table<?xf64>
+    %a = arith.mulf %x, %w : f64
+    %b = arith.mulf %x, %w fastmath<reassoc,nnan> : f64
+    %c = arith.mulf %x, %w fastmath<reassoc,ninf> : f64
+    %d = arith.mulf %x, %w fastmath<nnan,ninf> : f64
+    nb.yield %a, %b, %c, %d : f64, f64, f64, f64
+  }
+  return %I#0, %I#1, %I#2, %I#3 : f64, f64, f64, f64
 }

@@ -86,3 +86,18 @@ func.func @twice(%n: index, %x: f64, %t: !nb.table<?xf64>) -> (f64, f64) {
   }
   return %a#0, %b : f64, f64
 }
+
+// -----
+
+// An image that is returned twice is two results of the sweep: each has memory of its own.
+
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[R:.*]]:2 = nb.image
+// CHECK: nb.yield %{{.*}}, %{{.*}} : f64, f64
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @twice(%n: index, %x: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
+  %v = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  return %v, %v : tensor<?x?x?xf64>, tensor<?x?x?xf64>
+}

@@ -47,7 +47,7 @@ func.func @not_pure(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64, f
   }
   memref.store %I, %m[] : memref<f64>
   %w = memref.load %m[] : memref<f64>
-  // expected-remark@below {{'memref.load' would have to move and is not pure}}
+  // expected-remark@below {{'memref.load' would have to move and has side effects}}
   %J = nb.sum source %i in %n : f64 {
     %x = nb.lookup %t[%i] : !nb.table<?xf64>
     %xw = arith.mulf %x, %w : f64
@@ -63,7 +63,7 @@ func.func @impure_body(%n: index, %m: memref<f64>, %t: !nb.table<?xf64>) -> (f64
     nb.yield %x : f64
   }
   memref.store %I, %m[] : memref<f64>
-  // expected-remark@below {{'nb.sum' would have to move and is not pure}}
+  // expected-remark@below {{'nb.sum' would have to move and has side effects}}
   %J = nb.sum source %i in %n : f64 {
     %x = memref.load %m[] : memref<f64>
     nb.yield %x : f64

@@ -31,16 +31,34 @@ func.func @in_a_sum(%c: i1, %n: index, %m: memref<f64>, %zero: f64) -> f64 {
 
 // -----
 
-func.func @undefined(%c: i1, %i: i64, %n: i64) -> i64 {
+func.func @undefined(%c: i1, %i: index, %x: f64, %image: tensor<?x?x?xf64>) -> f64 {
   // expected-note@below {{in this branch}}
-  %r = scf.if %c -> i64 {
-    // expected-error@below {{'arith.divsi' may be undefined if executed}}
-    %q = arith.divsi %i, %n : i64
-    scf.yield %q : i64
+  %r = scf.if %c -> f64 {
+    // expected-error@below {{'nb.read_pixel' may be undefined if executed}}
+    %y = nb.read_pixel %image[%i, %i, %i] : tensor<?x?x?xf64>
+    scf.yield %y : f64
   } else {
-    scf.yield %i : i64
+    scf.yield %x : f64
   }
-  return %r : i64
+  return %r : f64
+}
+
+// -----
+
+func.func @endless(%c: i1, %x: f64) -> f64 {
+  // expected-note@below {{in this branch}}
+  %r = scf.if %c -> f64 {
+    // expected-error@below {{'scf.while' may be undefined if executed}}
+    scf.while : () -> () {
+      scf.condition(%c)
+    } do {
+      scf.yield
+    }
+    scf.yield %x : f64
+  } else {
+    scf.yield %x : f64
+  }
+  return %r : f64
 }
 
 // -----

@@ -79,3 +79,37 @@ func.func @matrix(%c: i1, %a: !nb.mat3<f64>, %b: !nb.mat3<f64>) -> !nb.mat3<f64>
   }
   return %r : !nb.mat3<f64>
 }
+
+// What a branch guards is given a harmless place or divisor where it is not taken, unless it is known
+// to be safe.
+
+// CHECK-LABEL: func.func @guarded
+// CHECK-SAME: (%[[C:.*]]: i1, %[[D:.*]]: i1, %[[I:.*]]: index, %[[K:.*]]: index, %[[T:.*]]: !nb.table<?xf64>, %[[X:.*]]: f64)
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[BY:.*]] = arith.select %[[C]], %[[K]], %[[ONE]] : index
+// CHECK: %[[Q:.*]] = arith.divui %[[I]], %[[BY]] : index
+// CHECK: %[[INNER:.*]] = arith.select %[[D]], %[[Q]], %{{.*}} {nb.guard} : index
+// CHECK: %[[OUTER:.*]] = arith.select %[[C]], %[[INNER]], %{{.*}} {nb.guard} : index
+// CHECK: %[[A:.*]] = nb.lookup %[[T]][%[[OUTER]]]
+// CHECK: arith.select %[[D]], %[[A]], %[[X]] : f64
+// CHECK: %[[ELSE:.*]] = arith.select %[[C]], %{{.*}}, %[[K]] {nb.guard} : index
+// CHECK: nb.lookup %[[T]][%[[ELSE]]]
+// CHECK: nb.lookup inbounds %[[T]][%[[I]]]
+func.func @guarded(%c: i1, %d: i1, %i: index, %k: index, %t: !nb.table<?xf64>, %x: f64) -> f64 {
+  %r = scf.if %c -> f64 {
+    %q = arith.divui %i, %k : index
+    %s = scf.if %d -> f64 {
+      %a = nb.lookup %t[%q] : !nb.table<?xf64>
+      scf.yield %a : f64
+    } else {
+      scf.yield %x : f64
+    }
+    scf.yield %s : f64
+  } else {
+    %a = nb.lookup %t[%k] : !nb.table<?xf64>
+    %b = nb.lookup inbounds %t[%i] : !nb.table<?xf64>
+    %s = arith.addf %a, %b : f64
+    scf.yield %s : f64
+  }
+  return %r : f64
+}

@@ -8,10 +8,10 @@ func.func @done(%n: index, %nl: index, %nm: index, %step: f64, %angles: !nb.tabl
     // expected-remark@below {{split a sum: source | mosaic}}
     %I = nb.sum source %i in %nl, mosaic %j in %nm : f64 {
       %unit = nb.normalize %axis : !nb.vec3<f64>
-      %v = nb.lookup %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
-      %w = nb.lookup %pixels[%i] : !nb.table<?x!nb.vec3<f64>>
+      %v = nb.lookup inbounds %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
+      %w = nb.lookup inbounds %pixels[%i] : !nb.table<?x!nb.vec3<f64>>
       %d = nb.cross %v, %w : !nb.vec3<f64>
-      %a = nb.lookup %angles[%j] : !nb.table<?xf64>
+      %a = nb.lookup inbounds %angles[%j] : !nb.table<?xf64>
       %U = nb.axis_rotation %unit, %a : !nb.vec3<f64>
       %t = nb.transform %U, %d : !nb.vec3<f64>
       %x = nb.norm %t : !nb.vec3<f64>
@@ -29,8 +29,8 @@ func.func @done(%n: index, %nl: index, %nm: index, %step: f64, %angles: !nb.tabl
 func.func @cheap(%n: index, %t: !nb.table<?xf64>) -> f64 {
   // expected-remark@below {{stays one loop: what needs not all of its dimensions costs at most}}
   %I = nb.sum source %i in %n, mosaic %j in %n : f64 {
-    %x = nb.lookup %t[%i] : !nb.table<?xf64>
-    %y = nb.lookup %t[%j] : !nb.table<?xf64>
+    %x = nb.lookup inbounds %t[%i] : !nb.table<?xf64>
+    %y = nb.lookup inbounds %t[%j] : !nb.table<?xf64>
     %z = arith.mulf %x, %y : f64
     nb.yield %z : f64
   }

@@ -8,7 +8,7 @@
 // CHECK: %[[OUTER:.*]] = nb.sum layer %{{.*}} in %{{.*}}, source %[[I:.*]] in %{{.*}} : f64 {
 // CHECK: %[[Q:.*]] = nb.scattering_vector
 // CHECK: %[[INNER:.*]] = nb.sum phi %[[P:.*]] in %{{.*}}, mosaic %[[M:.*]] in %{{.*}} : f64 {
-// CHECK: %[[D:.*]] = nb.lookup %{{.*}}[%[[P]], %[[M]]]
+// CHECK: %[[D:.*]] = nb.lookup inbounds %{{.*}}[%[[P]], %[[M]]]
 // CHECK-NEXT: nb.miller_index %[[D]], %[[Q]]
 // CHECK: nb.yield %[[INNER]]
 // CHECK: nb.yield %[[OUTER]]
@@ -19,15 +19,15 @@ func.func @split(%n: index, %nl: index, %ns: index, %np: index, %nm: index, %ste
                  %pixels: !nb.table<?x!nb.vec3<f64>>, %beams: !nb.table<?x!nb.vec3<f64>>,
                  %cells: !nb.table<?x?x!nb.mat3<f64>>, %lambda: f64) -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
-    %d = nb.lookup %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
+    %d = nb.lookup inbounds %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
     %I = nb.sum layer %l in %nl, source %i in %ns, phi %j in %np, mosaic %k in %nm : f64 {
       %layer = arith.index_cast %l : index to i64
       %layer_f = arith.sitofp %layer : i64 to f64
       %depth = arith.mulf %layer_f, %step : f64
       %below = nb.scale %d, %depth : !nb.vec3<f64>
-      %beam = nb.lookup %beams[%i] : !nb.table<?x!nb.vec3<f64>>
+      %beam = nb.lookup inbounds %beams[%i] : !nb.table<?x!nb.vec3<f64>>
       %q = nb.scattering_vector %below, %beam, %lambda : !nb.vec3<f64>
-      %D = nb.lookup %cells[%j, %k] : !nb.table<?x?x!nb.mat3<f64>>
+      %D = nb.lookup inbounds %cells[%j, %k] : !nb.table<?x?x!nb.mat3<f64>>
       %hkl = nb.miller_index %D, %q : !nb.vec3<f64>
       %x = nb.norm %hkl : !nb.vec3<f64>
       nb.yield %x : f64
@@ -46,14 +46,14 @@ func.func @split(%n: index, %nl: index, %ns: index, %np: index, %nm: index, %ste
 func.func @not_split(%ns: index, %nm: index, %t: !nb.table<?x?xf64>, %u: !nb.table<?xf64>)
     -> (f64, f64) {
   %x = nb.first source %i in %ns, mosaic %j in %nm : f64 {
-    %a = nb.lookup %u[%i] : !nb.table<?xf64>
+    %a = nb.lookup inbounds %u[%i] : !nb.table<?xf64>
     %root = math.sqrt %a : f64
-    %b = nb.lookup %t[%i, %j] : !nb.table<?x?xf64>
+    %b = nb.lookup inbounds %t[%i, %j] : !nb.table<?x?xf64>
     %keep = arith.cmpf ogt, %root, %b : f64
     nb.yield %keep, %b : i1, f64
   }
   %I = nb.sum source %i in %ns, mosaic %j in %nm : f64 {
-    %b = nb.lookup %t[%i, %j] : !nb.table<?x?xf64>
+    %b = nb.lookup inbounds %t[%i, %j] : !nb.table<?x?xf64>
     %root = math.sqrt %b : f64
     nb.yield %root : f64
   }

@@ -7,10 +7,10 @@ func.func @done(%n: index, %nl: index, %nm: index, %step: f64, %angles: !nb.tabl
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     %I = nb.sum source %i in %nl, mosaic %j in %nm : f64 {
       %unit = nb.normalize %axis : !nb.vec3<f64>
-      %v = nb.lookup %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
-      %w = nb.lookup %pixels[%i] : !nb.table<?x!nb.vec3<f64>>
+      %v = nb.lookup inbounds %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
+      %w = nb.lookup inbounds %pixels[%i] : !nb.table<?x!nb.vec3<f64>>
       %d = nb.cross %v, %w : !nb.vec3<f64>
-      %a = nb.lookup %angles[%j] : !nb.table<?xf64>
+      %a = nb.lookup inbounds %angles[%j] : !nb.table<?xf64>
       // expected-remark@below {{tabulated 1 value(s) over mosaic: !nb.table<?x!nb.mat3<f64>>}}
       %U = nb.axis_rotation %unit, %a : !nb.vec3<f64>
       %t = nb.transform %U, %d : !nb.vec3<f64>
@@ -27,16 +27,16 @@ func.func @done(%n: index, %nl: index, %nm: index, %step: f64, %angles: !nb.tabl
 
 func.func @not_done(%n: index, %m: memref<f64>, %table: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
-    %pixel = nb.lookup %table[%f] : !nb.table<?xf64>
+    %pixel = nb.lookup inbounds %table[%f] : !nb.table<?xf64>
     %I = nb.sum source %i in %n : f64 {
-      %w = nb.lookup %table[%i] : !nb.table<?xf64>
+      %w = nb.lookup inbounds %table[%i] : !nb.table<?xf64>
       // expected-remark@below {{tabulated 1 value(s) over source: !nb.table<?xf64>}}
       %root = math.sqrt %w : f64
       // expected-remark@below {{'vector.broadcast' is computed for every pixel: a table cannot hold its result}}
       %lanes = vector.broadcast %root : f64 to vector<8xf64>
       %x = memref.load %m[] : memref<f64>
       %J = nb.sum source %j in %n : f64 {
-        %v = nb.lookup %table[%j] : !nb.table<?xf64>
+        %v = nb.lookup inbounds %table[%j] : !nb.table<?xf64>
         // expected-remark@below {{'arith.divf' is computed for every pixel: it depends on two loops over source}}
         %vw = arith.divf %v, %root : f64
         // expected-remark@below {{'math.exp' is computed for every pixel: it depends on two loops over source}}

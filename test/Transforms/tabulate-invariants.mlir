@@ -7,9 +7,9 @@
 
 // CHECK-LABEL: func.func @orientations
 // CHECK: %[[U:.*]] = nb.tabulate phi %[[P:.*]] in %[[NP:.*]], mosaic %[[M:.*]] in %[[NM:.*]] : !nb.table<?x?x!nb.mat3<f64>> {
-// CHECK: nb.lookup %{{.*}}[%[[P]]]
+// CHECK: nb.lookup inbounds %{{.*}}[%[[P]]]
 // CHECK: nb.axis_rotation
-// CHECK: nb.lookup %{{.*}}[%[[M]]]
+// CHECK: nb.lookup inbounds %{{.*}}[%[[M]]]
 // CHECK: nb.axis_rotation
 // CHECK: %[[R:.*]] = nb.multiply
 // CHECK-NEXT: nb.yield %[[R]]
@@ -24,11 +24,11 @@ func.func @orientations(%n: index, %np: index, %nm: index, %axis: !nb.vec3<f64>,
                         %phis: !nb.table<?xf64>, %angles: !nb.table<?xf64>,
                         %pixels: !nb.table<?x!nb.vec3<f64>>) -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
-    %d = nb.lookup %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
+    %d = nb.lookup inbounds %pixels[%f] : !nb.table<?x!nb.vec3<f64>>
     %I = nb.sum phi %i in %np, mosaic %j in %nm : f64 {
-      %phi = nb.lookup %phis[%i] : !nb.table<?xf64>
+      %phi = nb.lookup inbounds %phis[%i] : !nb.table<?xf64>
       %spindle = nb.axis_rotation %axis, %phi : !nb.vec3<f64>
-      %angle = nb.lookup %angles[%j] : !nb.table<?xf64>
+      %angle = nb.lookup inbounds %angles[%j] : !nb.table<?xf64>
       %domain = nb.axis_rotation %axis, %angle : !nb.vec3<f64>
       %rotation = nb.multiply %domain, %spindle : !nb.mat3<f64>
       %t = nb.transform %rotation, %d : !nb.vec3<f64>
@@ -59,11 +59,11 @@ func.func @orientations(%n: index, %np: index, %nm: index, %axis: !nb.vec3<f64>,
 func.func @cheap_and_dear(%n: index, %ns: index, %table: !nb.table<?xf64>, %step: f64)
     -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
-    %pixel = nb.lookup %table[%f] : !nb.table<?xf64>
-    %panel = nb.lookup %table[%p] : !nb.table<?xf64>
+    %pixel = nb.lookup inbounds %table[%f] : !nb.table<?xf64>
+    %panel = nb.lookup inbounds %table[%p] : !nb.table<?xf64>
     %gain = math.exp %panel : f64
     %x = nb.first source %i in %ns : f64 {
-      %w = nb.lookup %table[%i] : !nb.table<?xf64>
+      %w = nb.lookup inbounds %table[%i] : !nb.table<?xf64>
       %root = math.sqrt %w : f64
       %number = arith.index_cast %i : index to i64
       %number_f = arith.sitofp %number : i64 to f64
@@ -89,7 +89,7 @@ func.func @varying_length(%n: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> 
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     %count = arith.addi %n, %f : index
     %I = nb.sum source %i in %count : f64 {
-      %w = nb.lookup %t[%i] : !nb.table<?xf64>
+      %w = nb.lookup inbounds %t[%i] : !nb.table<?xf64>
       %root = math.sqrt %w : f64
       nb.yield %root : f64
     }
@@ -110,7 +110,7 @@ func.func @conditions(%n: index, %t: !nb.table<?xf64>, %w: f64) -> tensor<?x?x?x
     %i = arith.index_cast %f : index to i64
     %column = arith.sitofp %i : i64 to f64
     %I = nb.sum source %k in %n : f64 {
-      %x = nb.lookup %t[%k] : !nb.table<?xf64>
+      %x = nb.lookup inbounds %t[%k] : !nb.table<?xf64>
       %a = math.exp %x : f64
       %b = math.sin %a : f64
       %c = arith.cmpf ogt, %b, %w : f64

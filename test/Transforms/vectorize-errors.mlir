@@ -73,6 +73,22 @@ func.func @count(%n: index, %w: f64) -> tensor<?x?x?xf64> {
 
 // -----
 
+// Lanes that do not take %i read entry 0 and use it.
+func.func @lookup_by_choice(%n: index, %i: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %zero = arith.constant 0 : index
+  // expected-note @below {{in the image vectorized here}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %c = arith.cmpi ult, %f, %i : index
+    %j = arith.select %c, %i, %zero : index
+    // expected-error @below {{'nb.lookup' looks a table up by pixel}}
+    %x = nb.lookup %t[%j] : !nb.table<?xf64>
+    nb.yield %x : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+
+// -----
+
 func.func @trips(%n: index, %one: index) -> tensor<?x?x?xf64> {
   // expected-note @below {{in the image vectorized here}}
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
@@ -133,3 +149,20 @@ func.func @call(%n: index) -> tensor<?x?x?xf64> {
 }
 
 func.func private @square(%x: f64) -> f64
+
+// -----
+
+func.func @image_in_image(%n: index) -> tensor<?x?x?xf64> {
+  // expected-note @below {{in the image vectorized here}}
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    // expected-error @below {{'nb.image' stands inside an image; write a sum over its pixels (nb.sum)}}
+    %total = nb.image panel %q in %n, slow %t in %n, fast %g in %n : f64 {
+      %both = arith.addi %f, %g : index
+      %i = arith.index_cast %both : index to i64
+      %x = arith.sitofp %i : i64 to f64
+      nb.yield %x : f64
+    }
+    nb.yield %total : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}

@@ -102,6 +102,33 @@ func.func @division(%n: index, %x: f64) -> tensor<?x?x?xf64> {
 
 // -----
 
+// A lookup that branches on pixels guard reads its entry where any lane takes all of them.
+
+// CHECK-LABEL: func.func @guarded
+// CHECK: %[[C:.*]] = arith.cmpi ult, {{.*}} : vector<4xindex>
+// CHECK: %[[D:.*]] = arith.cmpi ugt, {{.*}} : vector<4xindex>
+// CHECK: %[[NOT_D:.*]] = arith.xori %[[D]], %{{.*}} : vector<4xi1>
+// CHECK: %[[BOTH:.*]] = arith.andi %{{.*}}, %{{.*}} : vector<4xi1>
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[BOTH]] : vector<4xi1> into i1
+// CHECK: %[[I:.*]] = arith.select %[[ANY]], %i, %{{.*}} : index
+// CHECK: nb.lookup %t[%[[I]]] : !nb.table<?xf64>
+func.func @guarded(%n: index, %i: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %zero = arith.constant 0 : index
+  %none = arith.constant 0.0 : f64
+  %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %c = arith.cmpi ult, %f, %i : index
+    %d = arith.cmpi ugt, %f, %s : index
+    %inner = arith.select %d, %zero, %i {nb.guard} : index
+    %outer = arith.select %c, %inner, %zero {nb.guard} : index
+    %x = nb.lookup %t[%outer] : !nb.table<?xf64>
+    %y = arith.select %c, %x, %none : f64
+    nb.yield %y : f64
+  }
+  return %image : tensor<?x?x?xf64>
+}
+
+// -----
+
 // A loop that all lanes take the same way carries lanes, and a place as it is.
 
 // CHECK-LABEL: func.func @loop
@@ -124,4 +151,25 @@ func.func @loop(%n: index, %one: index, %t: !nb.table<?xf64>) -> tensor<?x?x?xf6
     nb.yield %r#0 : f64
   }
   return %image : tensor<?x?x?xf64>
+}
+
+// -----
+
+// A division stays one, unless its flags allow the reciprocal of a divisor that all lanes share.
+
+// CHECK-LABEL: func.func @divisions
+// CHECK: arith.divf %{{.*}}, %{{.*}} : vector<4xf64>
+// CHECK: %[[R:.*]] = arith.divf %{{.*}}, %d fastmath<arcp> : f64
+// CHECK: %[[L:.*]] = vector.broadcast %[[R]] : f64 to vector<4xf64>
+// CHECK: arith.mulf %{{.*}}, %[[L]] fastmath<arcp> : vector<4xf64>
+func.func @divisions(%n: index, %d: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
+  %a, %b = nb.image panel %p in %n, slow %s in %n, fast %f in %n
+      : tensor<?x?x?xf64>, tensor<?x?x?xf64> {
+    %i = arith.index_cast %f : index to i64
+    %x = arith.sitofp %i : i64 to f64
+    %q = arith.divf %x, %d : f64
+    %r = arith.divf %x, %d fastmath<arcp> : f64
+    nb.yield %q, %r : f64, f64
+  }
+  return %a, %b : tensor<?x?x?xf64>, tensor<?x?x?xf64>
 }

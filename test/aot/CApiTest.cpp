@@ -62,6 +62,36 @@ TEST(CApi, FlagsSayHowItIsRun) {
   EXPECT_THAT(nb_last_error(), HasSubstr("--grad is a question to nb-sim"));
 }
 
+TEST(CApi, TablesOfReflections) {
+  const auto words = flags({"-gauss_xtal", "-mosaic", "0.3", "--average=closed"});
+  nb_reflections *made = nullptr;
+  ASSERT_EQ(nb_reflections_from_flags(int(words.size()), words.data(), 1e-3, &made), NB_OK)
+      << nb_last_error();
+  const std::unique_ptr<nb_reflections, void (*)(nb_reflections *)> table(made,
+                                                                          nb_reflections_free);
+  const std::int64_t rows = nb_reflections_rows(made);
+  ASSERT_GT(rows, 5);
+  const double *fast = nullptr, *wavelength = nullptr;
+  ASSERT_EQ(nb_reflections_column(made, "fast", &fast), NB_OK);
+  ASSERT_EQ(nb_reflections_column(made, "wavelength", &wavelength), NB_OK);
+  const std::int32_t *hkl = nb_reflections_miller_index(made);
+  for (std::int64_t i = 0; i != rows; ++i) {
+    EXPECT_EQ(nb_reflections_panel(made)[i], 0);
+    EXPECT_GE(fast[i], 0);
+    EXPECT_LT(fast[i], pixels);
+    EXPECT_NEAR(wavelength[i], wavelength[0], 1e-9);
+    EXPECT_TRUE(hkl[3 * i] != 0 || hkl[3 * i + 1] != 0 || hkl[3 * i + 2] != 0);
+  }
+  EXPECT_EQ(nb_reflections_column(made, "place", &fast), NB_BAD_ARGUMENT);
+  EXPECT_THAT(nb_last_error(), HasSubstr("has no column 'place'; it has photons, partiality"));
+  const auto sampled = flags({"-gauss_xtal"});
+  EXPECT_EQ(nb_reflections_from_flags(int(sampled.size()), sampled.data(), 1e-3, &made),
+            NB_BAD_ARGUMENT);
+  EXPECT_THAT(nb_last_error(), HasSubstr("set its averaging to closed"));
+  EXPECT_EQ(nb_reflections_rows(nullptr), 0);
+  nb_reflections_free(nullptr);
+}
+
 TEST(CApi, TheInterpreterStandsInForAKernel) {
   const Simulator kernel = fromFlags(flags()), interpreter = fromFlags(flags({"--no-fuse"}));
   EXPECT_STREQ(nb_simulator_kernel(interpreter.get())->target, "interpreter");
@@ -117,7 +147,7 @@ TEST(CApi, DevicesAreChosenByName) {
   EXPECT_EQ(nb_simulator_kernel(made), nb_simulator_kernel(grid.get()));
   nb_simulator_free(made);
   EXPECT_EQ(nb_simulator_compile_for(variant, "tpu", &made), NB_BAD_ARGUMENT);
-  EXPECT_THAT(nb_last_error(), HasSubstr("'tpu' is no device"));
+  EXPECT_THAT(nb_last_error(), HasSubstr("'tpu' is not a device"));
   // No machine has as many.
   EXPECT_EQ(nb_simulator_compile_for(variant, "cuda:999", &made), NB_FAILED);
   EXPECT_THAT(nb_last_error(), HasSubstr("--device=cpu"));
@@ -162,6 +192,13 @@ TEST(CApi, ImpossibleValuesAreRefused) {
       {"name", [](nb_simulator *s) { return nb_set_f64(s, "cell_d", 1); }, "no parameter 'cell_d'"},
       {"kind", [](nb_simulator *s) { return nb_set_index(s, "cell_a", 1); },
        "'cell_a' is of kind f64, not index"},
+      {"wavelength without its unit",
+       [](nb_simulator *s) { return nb_set_f64(s, "wavelength", 0.98); },
+       "0.98 m is beyond any experiment; values up to 2e-08 m are allowed; numbers are in SI "
+       "units: "
+       "9.8e-11 for 0.98 A"},
+      {"angle without its unit", [](nb_simulator *s) { return nb_set_f64(s, "misset_x", 10); },
+       "0.174533 for 10 degrees"},
       {"NaN", [](nb_simulator *s) { return nb_set_f64(s, "cell_a", std::nan("")); },
        "'cell_a' is not a number"},
       {"null name", [](nb_simulator *s) { return nb_set_f64(s, nullptr, 1); }, "name is NULL"},

@@ -202,7 +202,7 @@ class AheadOfTime(unittest.TestCase):
         self.assertIn("compiled for phi_steps=3 and phi_steps=4 is needed",
                       self.refused(arguments.nb_sim, *words, "-phisteps", "4", "--kernel", kernel))
         for name in ("cell_a", "layers", "nothing"):
-            self.assertIn(f"'{name}' is no count",
+            self.assertIn(f"'{name}' is not a count",
                           self.refused(arguments.nb_compile, *FLAGS, f"--specialize={name}", "-o",
                                        "k.so"))
 

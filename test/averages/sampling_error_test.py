@@ -28,7 +28,7 @@ class Sampling(unittest.TestCase):
                                   stdin=subprocess.DEVNULL, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr[-500:])
             image = np.fromfile(os.path.join(folder, "image.bin"), "<f4").astype(float).reshape(PIXELS, PIXELS)
-        said = re.search(r"off by (about|more than) (\d+) %", done.stdout + done.stderr)
+        said = re.search(r"uncertain by (about|more than) (\d+) %", done.stdout + done.stderr)
         return image, float(said[2]) if said else None
 
     def spots(self, image):

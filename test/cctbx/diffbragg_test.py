@@ -19,6 +19,7 @@ except ImportError as error:
     sys.exit(0)
 try:
     from nanobragg.cctbx.diffbragg_ext import diffBragg
+    from nanobragg.cctbx.nanobragg_ext import shapetype
 except ImportError as error:
     print(f"skipped: {sys.executable} cannot load the bindings, which are built for another Python: {error}")
     sys.exit(0)
@@ -147,6 +148,20 @@ class Derivatives(unittest.TestCase):
         self.D.no_Nabc_scale = True
         self.check(NCELLS, lambda t: setattr(self.D, "Ncells_abc_aniso", (11 + t, 9.5, 8)), 1e-2)
 
+    def test_spots_as_wide_in_all_directions(self):
+        """The widths of Gauss_star follow the cell and all N."""
+        D = self.D
+        D.xtal_shape = shapetype.Gauss_star
+        self.check(3, lambda t: self.set_cell(t, 0), 5e-3)
+        self.check(4, lambda t: self.set_cell(0, t), 2e-3)
+        self.check(0, lambda t: D.set_value(0, 0.01 + t), 1e-4)
+        for no_scale in (False, True):
+            D.no_Nabc_scale = no_scale
+            self.check(NCELLS, lambda t: setattr(D, "Ncells_abc_aniso", (11, 9.5 + t, 8)), 1e-2, part=1)
+        D.no_Nabc_scale = False
+        self.check(DEF, lambda t: setattr(D, "Ncells_def", (1, 0.5 + t, -0.7)), 1e-2, part=1)
+        self.check(LAMBDA[1], lambda t: setattr(D, "lambda_coefficients", (0, 1 + t)), 1e-4)
+
     def test_panels(self):
         for once in (False, True):
             self.D.oversample_omega = not once
@@ -258,6 +273,38 @@ class Derivatives(unittest.TestCase):
         self.assertEqual(len(self.D.Fhkl_tuple), 3)
         self.assertLess(numpy.abs(self.image() - first).max(), 1e-12 * first.max())
 
+    def test_anomalous_atoms(self):
+        """An image for each f' and f'' of a source is that of the structure factors with the atoms' share in them."""
+        D, rng = self.D, numpy.random.default_rng(5)
+        indices, phases = flex.miller_index([tuple(h) for h in self.hkl.tolist()]), rng.uniform(0, 2 * numpy.pi, len(self.hkl))
+        F = self.F * numpy.exp(1j * phases)
+
+        def put(F):
+            D.Fhkl_tuple = indices, flex.double(F.real.copy()), flex.double(F.imag.copy())
+        x, B, occupancy = rng.uniform(size=(2, 3)), [15.0, 30.0], [1.0, 0.4]
+        d_star = self.hkl @ numpy.array(D.Bmatrix).reshape(3, 3).T
+        share = sum(o * numpy.exp(2j * numpy.pi * self.hkl @ at - b * (d_star**2).sum(axis=1) / 4) for at, b, o in zip(x, B, occupancy))
+        put(F)
+        plain = self.image()
+        D.heavy_atom_data = (*x.T.tolist(), B, occupancy)
+        D.fprime_fdblprime = [-8.0] * 3, [4.0] * 3
+        image = self.image()
+        D.fprime_fdblprime = [0.0] * 3, [0.0] * 3
+        self.assertLess(numpy.abs(self.image() - plain).max(), 1e-12 * plain.max())
+        put(F + (-8 + 4j) * share)
+        beside = numpy.rint(D._nearest(D._numbers_now(), D._rows(self.pfs))).any(axis=1)  # F000 is 0 there, and the atoms' share here
+        self.assertLess(numpy.abs(self.image() - image)[beside].max(), 1e-12 * image.max())
+        self.assertGreater(numpy.abs(image - plain).max(), 0.05 * plain.max())
+        # The first source alone has them: the sum over sources is that of its image and those of the others.
+        put(F)
+        D.fprime_fdblprime = [-8.0, 0, 0], [4.0, 0, 0]
+        one = self.image()
+        D.fprime_fdblprime = [0.0, -8, -8], [0.0, 4, 4]
+        self.assertLess(numpy.abs(one + self.image() - image - plain).max(), 1e-12 * image.max())
+        self.set_F()
+        with self.assertRaisesRegex(ValueError, "complex structure factors"):
+            self.image()
+
     def test_intensities_below_zero(self):
         first = self.image()
         indices = flex.miller_index([tuple(h) for h in self.hkl.tolist()])
@@ -270,6 +317,18 @@ class Derivatives(unittest.TestCase):
             self.D.get_derivative_pixels(0)
         with self.assertRaisesRegex(ValueError, "give one for each source"):
             self.D._update_channels([0])
+        with self.assertRaisesRegex(ValueError, "not a number of what diffBragg refines"):
+            self.D.refine(24)
+        self.D.xtal_shape = shapetype.Square
+        with self.assertRaisesRegex(NotImplementedError, "xtal_shape is Square; set shapetype.Gauss or Gauss_star"):
+            self.image()
+        self.D.xtal_shape = shapetype.Gauss
+        self.assertGreater(self.image().max(), 0)
+        with self.assertRaisesRegex(ValueError, "each of the 3 sources"):
+            self.D.fprime_fdblprime = [1.0], [2.0]
+        for refused in (lambda: self.D.refine(22), lambda: setattr(self.D, "fprime_fdblprime_derivs", ([], [])), self.D.get_fp_fdp_derivative_pixels):
+            with self.assertRaisesRegex(NotImplementedError, "f_double_prime"):
+                refused()
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ FLAGS = [
     ("negative spread", GOOD + " -mosaic -1", ["-mosaic: -1 degrees is out of range"]),
     ("spectrum through zero", GOOD + " -dispersion 250", ["-dispersion: 250 percent"]),
     ("region turned around", GOOD + " -roi 5 2 0 5", ["-roi: the range 5 to 2 is empty"]),
-    ("zero vector", GOOD + " -beam_vector 0 0 0", ["-beam_vector", "no direction"]),
+    ("zero vector", GOOD + " -beam_vector 0 0 0", ["-beam_vector", "not a direction"]),
     ("parallel axes", GOOD + " -fdet_vector 0 1 0 -sdet_vector 0 2 0", ["-fdet_vector"]),
     ("angles that do not close", GOOD + " -cell 40 40 40 30 30 100", ["-cell", "angle"]),
     ("straight angle", GOOD + " -cell 40 40 40 90 90 180", ["-cell: 180 degrees"]),

@@ -18,7 +18,8 @@ VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad"
           "-sourcefile": ["s.txt"], "--geom": ["g.geom"], "--expt": ["a.expt"], "--shots": ["s.txt"], "--pixels": ["p.txt"],
           "-intfile": ["a.img"], "-noisefile": ["b.img"], "-pgmfile": ["a.pgm"], "--png": ["a.png"],
           "-psf": ["gauss"], "-dead_time": ["1e-7"], "--cbf": ["a.cbf"], "--nexus": ["a.nxs"], "--write-expt": ["b.expt"],
-          "--write-refl": ["b.refl"], "--write-stream": ["b.stream"], "--write-map": ["m.npy"], "--lattices": ["l.txt"]}
+          "--write-refl": ["b.refl"], "--reflections": ["t.csv"], "--write-stream": ["b.stream"], "--write-map": ["m.npy"], "--lattices": ["l.txt"],
+          "--beam-center": ["1", "2"], **{name: ["1"] for name in ("-Xbeam", "-Ybeam", "-Xclose", "-Yclose", "-ORGX", "-ORGY")}}
 
 
 class Exclusions(NbSimTest):

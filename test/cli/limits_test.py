@@ -160,7 +160,7 @@ class Limits(NbSimTest):
         self.add("masked.expt", json.dumps(experiment))
         for words in (["-hkl", "never.hkl", *CRYSTAL], ["--hkl-channels=channels.csv", *CRYSTAL], ["--expt=masked.expt", *CRYSTAL]):
             done = self.run_limited(words)
-            self.assertEqual((done.returncode, done.stderr.count("is no regular file")), (1, 1), done.stderr)
+            self.assertEqual((done.returncode, done.stderr.count("is not a regular file")), (1, 1), done.stderr)
 
     def test_nexus_at_a_limit_of_file_sizes(self):
         done = self.run_limited([*CRYSTAL, "--nexus=x.nxs"], [(resource.RLIMIT_FSIZE, 8192)])

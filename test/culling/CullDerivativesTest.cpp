@@ -128,7 +128,7 @@ const Case cases[] = {
      "exact", 1e-10},
     {"curved_square", "-square_xtal -curved_det -mosaic_dom 300", "1e-7", 1e-2}};
 /// Only its image: what derivatives between its spots may miss is up to 2 pi N times the tolerance
-/// (docs/culling.md), and here that outweighs the spots.
+/// (docs/culling-methods.md), and here that outweighs the spots.
 const Case round = {"round", "-round_xtal -N 300 -pixel 0.3", "1e-6", 0};
 
 constexpr auto nameOf = [](const auto &info) { return std::string(info.param.name); };

@@ -25,6 +25,7 @@ FRAMES = ["--frames=20", "--osc-per-frame=1"]
 try:
     from dxtbx.model.experiment_list import ExperimentListFactory
     import dxtbx
+    from dials.algorithms.spot_prediction import ScanStaticReflectionPredictor
     from dials.algorithms.spot_prediction.reflection_predictor import ReflectionPredictor
     from dials.array_family import flex
     REASON = None if shutil.which("dials.index") else "dials.index is not in PATH"
@@ -194,7 +195,23 @@ class Dials(unittest.TestCase):
         found, percent = self.process(*(f"a_{i:04}.cbf" for i in range(1, 21)))
         self.agrees(found, truth, percent)
 
-    @unittest.skipIf(fabio is None, "there is no fabio (Debian: python3-fabio)")
+    def test_table_in_closed_form(self):
+        """DIALS reads it, and predicts the same places and angles."""
+        closed = "-cell 63.4 63.4 83.8 90 90 120 -misset 12 34 56 -default_F 100 -N 25 -gauss_xtal -mosaic 0.05 -lambda 1 -osc 1".split()
+        self.run_in([NB_SIM, *closed, *CAMERA, "-noprogress", "-nonoise", "-nopgm", "--reflections=t.refl", "--write-expt=truth.expt"])
+        table = flex.reflection_table.from_file(os.path.join(self.folder, "t.refl"))
+        experiment = self.read("truth.expt")[0]
+        theirs = ScanStaticReflectionPredictor(experiment, dmin=3).for_ub(experiment.crystal.get_A())
+        places = {}
+        for index, place in zip(theirs["miller_index"], theirs["xyzcal.px"]):
+            places.setdefault(tuple(index), []).append(place)
+        whole = [row for row in table.rows() if row["partiality"] > 0.999 and np.linalg.norm(np.subtract(row["s1"], experiment.beam.get_s0())) < 0.33]
+        self.assertGreater(len(whole), 50)
+        for row in whole:
+            away = [np.abs(np.subtract(row["xyzcal.px"], place)) for place in places[tuple(row["miller_index"])]]
+            np.testing.assert_array_less(min(away, key=np.linalg.norm), [0.1, 0.1, 0.01])
+        self.assertGreater(min(table["wavelength"]), 0.99)
+
     def test_refinement_takes_our_table(self):
         """As it is, without a spot that was found on an image."""
         self.simulate(*CAMERA, *FRAMES, "--write-expt=truth.expt", "--write-refl=truth.refl")
@@ -202,6 +219,7 @@ class Dials(unittest.TestCase):
         cell = self.read("refined.expt")[0].crystal.get_unit_cell().parameters()
         np.testing.assert_allclose(cell, CELL, rtol=4e-3)
 
+    @unittest.skipIf(fabio is None, "there is no fabio (Debian: python3-fabio)")
     def test_fabio_reads_the_cbf_as_dxtbx_does(self):
         self.simulate(*CAMERA, *"-osc 0.5 --cbf=a_0001.cbf".split())
         theirs = fabio.open(os.path.join(self.folder, "a_0001.cbf"))

@@ -425,7 +425,7 @@ class Energies(unittest.TestCase):
         table = ["--anomalous-table=table.txt"]
         hkl = ["-hkl", "phased.hkl"]
         self.assertIn("nothing places", self.refusal(*hkl, *table, "-energy", 12650))
-        self.assertIn("'SE1' of --anomalous-atoms is no element", self.refusal(
+        self.assertIn("'SE1' of --anomalous-atoms is not an element", self.refusal(
             *hkl, f"--anomalous-atoms={self.atoms([('SE1', (0, 0, 0), 1, 1)], name='label.txt')}", "-energy", 12650))
         self.assertIn("-hkl FILE", self.refusal(*atoms, *table, "-lambda", 1, "-default_F", 1))
         self.assertIn("add lines that reach it", self.refusal(*hkl, *atoms, *table, "-energy", 12500))

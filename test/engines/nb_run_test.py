@@ -112,6 +112,40 @@ func.func @takes_narrow(%n: index, %x: f32) -> tensor<?x?x?xf64> {
   }
   return %img : tensor<?x?x?xf64>
 }
+func.func @two_images(%n: index, %x: f64) -> (tensor<?x?x?xf64>, f64) {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    nb.yield %x : f64
+  }
+  return %img, %x : tensor<?x?x?xf64>, f64
+}
+func.func @in_image(%n: index, %x: f64) -> tensor<?x?x?xf64> {
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %total = nb.image panel %q in %n, slow %t in %n, fast %g in %n : f64 {
+      %both = arith.addi %f, %g : index
+      %i = arith.index_cast %both : index to i64
+      %column = arith.sitofp %i : i64 to f64
+      %y = arith.mulf %column, %x : f64
+      nb.yield %y : f64
+    }
+    nb.yield %total : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
+func.func @table_chosen(%n: index, %c: i1, %t: !nb.table<?xf64>, %u: !nb.table<?xf64>) -> tensor<?x?x?xf64> {
+  %v = scf.if %c -> !nb.table<?xf64> {
+    scf.yield %t : !nb.table<?xf64>
+  } else {
+    scf.yield %u : !nb.table<?xf64>
+  }
+  %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
+    %I = nb.sum source %i in %n : f64 {
+      %x = nb.lookup %v[%i] : !nb.table<?xf64>
+      nb.yield %x : f64
+    }
+    nb.yield %I : f64
+  }
+  return %img : tensor<?x?x?xf64>
+}
 func.func @chosen(%n: index, %x: f64) -> tensor<?x?x?xf64> {
   %zero = arith.constant 0.0 : f64
   %isNegative = arith.cmpf olt, %x, %zero : f64
@@ -129,13 +163,13 @@ func.func @chosen(%n: index, %x: f64) -> tensor<?x?x?xf64> {
   return %img : tensor<?x?x?xf64>
 }
 func.func @functions(%n: index, %scale: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
-    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
+    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
   %one = arith.constant 1 : index
   %least = arith.constant -0.7 : f64
   %most = arith.constant 1.1 : f64
   %middle = arith.constant 20.0 : f64
-  %img:10 = nb.image panel %p in %one, slow %s in %one, fast %f in %n : tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
-    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64> {
+  %img:11 = nb.image panel %p in %one, slow %s in %one, fast %f in %n : tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
+    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64> {
     %i = arith.index_cast %f : index to i64
     %column = arith.sitofp %i : i64 to f64
     %k = arith.index_cast %f : index to i32
@@ -152,11 +186,17 @@ func.func @functions(%n: index, %scale: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?
     %both = arith.subf %sin, %cos : f64
     %log1p = math.log1p %x : f64
     %expm1 = math.expm1 %x : f64
-    nb.yield %cbrt, %asinh, %acosh, %atanh, %erfc, %clamped, %power, %both, %log1p, %expm1
-        : f64, f64, f64, f64, f64, f64, f64, f64, f64, f64
+    %square = arith.mulf %x, %x : f64
+    %isNormal = math.isnormal %square : f64
+    %large = arith.mulf %square, %square : f64
+    %isInfinite = math.isinf %large : f64
+    %infiniteOr = arith.select %isInfinite, %least, %most : f64
+    %kind = arith.select %isNormal, %infiniteOr, %x : f64
+    nb.yield %cbrt, %asinh, %acosh, %atanh, %erfc, %clamped, %power, %both, %log1p, %expm1, %kind
+        : f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64
   }
-  return %img#0, %img#1, %img#2, %img#3, %img#4, %img#5, %img#6, %img#7, %img#8, %img#9 : tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
-    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>
+  return %img#0, %img#1, %img#2, %img#3, %img#4, %img#5, %img#6, %img#7, %img#8, %img#9, %img#10 : tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>,
+    tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>
 }
 """
 
@@ -256,14 +296,16 @@ class NbRun(unittest.TestCase):
 
     def test_functions_that_llvm_does_not_have(self):
         columns = np.arange(41)
-        names = "cbrt asinh acosh atanh erfc clampf fpowi sincos log1p expm1".split()
+        names = "cbrt asinh acosh atanh erfc clampf fpowi sincos log1p expm1 kinds".split()
         outputs = [word for name in names for word in ("--out", f"{name}.npy")]
-        for scale in (0.05, 0.37, 1e-9, 1e154):
+        for scale in (0.05, 0.37, 1e-9, 2e-155, 1e153):
             x = (columns - 20.0) * scale
             with np.errstate(all="ignore"):
                 right = [np.cbrt(x), np.arcsinh(x), np.arccosh(x), np.arctanh(x), np.array([math.erfc(e) for e in x]),
                          np.clip(x, -0.7, 1.1), x ** columns, np.sin(x) - np.cos(x),
                          np.log1p(x), np.expm1(x)]
+                is_normal = (x * x >= np.finfo(float).tiny) & np.isfinite(x * x)
+                right.append(np.where(is_normal, np.where(np.isinf((x * x) ** 2), -0.7, 1.1), x))
             for flags in ((), ("--no-fuse",)):
                 self.run_function("functions", ["arg0=41", f"arg1={scale!r}"], *flags, *outputs)
                 for name, expected in zip(names, right):
@@ -291,6 +333,15 @@ class NbRun(unittest.TestCase):
                     self.assertIn("write the choice into the image", self.refused(function, ["arg0=2", "arg1=7"], "--no-fuse"))
                 else:
                     self.run_function(function, ["arg0=2", f"arg1={value}"], "--no-fuse")
+
+    def test_refusals_say_what_to_write_instead(self):
+        for function, arguments, flag, said in (
+                ("two_images", ["arg0=2", "arg1=7"], "--compare-engines", "returns 2 results, images among them, and engines are compared by one image; return the one to compare alone"),
+                ("in_image", ["arg0=2", "arg1=7"], "", "stands inside an image; write a sum over its pixels"),
+                ("in_image", ["arg0=2", "arg1=7"], "--no-fuse", "inside an image cannot be run; write a sum over its pixels"),
+                ("table_chosen", ["arg0=2", "arg1=1", "arg2=1,2", "arg3=3,4"], "--no-fuse", "look both up, and choose among the numbers (arith.select)")):
+            with self.subTest(function, flag=flag):
+                self.assertIn(said, self.refused(function, arguments, *flag.split()))
 
     def test_environment_selects_the_interpreter(self):
         self.save("t.npy", np.ones((2, 3)))
@@ -375,6 +426,182 @@ class NbRun(unittest.TestCase):
         self.assertIn("result 0: 4",
                       self.run_function("next", ("arg0=1,2,3,4", "arg1=2"), "--check-bounds"))
         self.assertIn("rounds", self.refused("long", ("arg0=1e9", "arg1=1")))
+
+    def assert_engines_make(self, function, arguments, expected):
+        for engine in ((), ("--no-fuse",), ("--check-bounds",)):
+            self.run_function(function, arguments, "--out=made.npy", *engine)
+            np.testing.assert_array_equal(self.load("made.npy"), np.broadcast_to(expected, (1, 3, 20)), str(engine))
+
+    def write_images(self, text):
+        """Writes a program; CONSTANTS and IMAGE stand for what its functions have in common."""
+        self.write("program.mlir", text.replace("CONSTANTS", """
+            %zero = arith.constant 0 : index
+            %one = arith.constant 1 : index
+            %three = arith.constant 3 : index
+            %twenty = arith.constant 20 : index
+            %none = arith.constant 0.0 : f64""").replace(
+                "IMAGE", "nb.image panel %p in %one, slow %s in %three, fast %f in %twenty : tensor<?x?x?xf64>"))
+
+    def test_entries_that_a_branch_or_an_empty_loop_guards(self):
+        self.save("empty.npy", np.array([]))
+        self.write_images("""
+          func.func @by_index(%n: index, %t: !nb.table<?xf64>, %m: index) -> tensor<?x?x?xf64> {CONSTANTS
+            %far = arith.constant 100000000000 : index
+            %image = IMAGE {
+              %I = nb.sum source %i in %n : f64 {
+                %k = arith.muli %i, %far : index
+                %there = arith.cmpi ult, %k, %m : index
+                %v = scf.if %there -> f64 {
+                  %x = nb.lookup %t[%k] : !nb.table<?xf64>
+                  scf.yield %x : f64
+                } else {
+                  scf.yield %none : f64
+                }
+                nb.yield %v : f64
+              }
+              nb.yield %I : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }
+          // The first branch is taken by some pixels of a row, the one in it by others.
+          func.func @by_pixel(%i: index, %t: !nb.table<?xf64>, %first: index, %last: index) -> tensor<?x?x?xf64> {CONSTANTS
+            %image = IMAGE {
+              %c = arith.cmpi uge, %f, %first : index
+              %v = scf.if %c -> f64 {
+                %d = arith.cmpi ugt, %f, %last : index
+                %w = scf.if %d -> f64 {
+                  scf.yield %none : f64
+                } else {
+                  %x = nb.lookup %t[%i] : !nb.table<?xf64>
+                  scf.yield %x : f64
+                }
+                scf.yield %w : f64
+              } else {
+                scf.yield %none : f64
+              }
+              nb.yield %v : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }
+          func.func @divided(%n: index) -> tensor<?x?x?xf64> {CONSTANTS
+            %image = IMAGE {
+              %c = arith.cmpi ne, %f, %zero : index
+              %v = scf.if %c -> index {
+                %q = arith.divui %n, %f : index
+                scf.yield %q : index
+              } else {
+                scf.yield %zero : index
+              }
+              %i = arith.index_cast %v : index to i64
+              %x = arith.sitofp %i : i64 to f64
+              nb.yield %x : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }
+          func.func @empty(%n: index, %t: !nb.table<?xf64>, %k: index) -> tensor<?x?x?xf64> {CONSTANTS
+            %image = IMAGE {
+              %I = nb.sum source %i in %n : f64 {
+                %x = nb.lookup %t[%k] : !nb.table<?xf64>
+                nb.yield %x : f64
+              }
+              nb.yield %I : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }
+          // What is tabulated over a dimension of a negative count.
+          func.func @negative(%n: index, %m: index) -> tensor<?x?x?xf64> {CONSTANTS
+            %image = IMAGE {
+              %I = nb.sum source %i in %n, mosaic %k in %m : f64 {
+                %sum = arith.addi %i, %k : index
+                %whole = arith.index_cast %sum : index to i64
+                %x = arith.sitofp %whole : i64 to f64
+                %y = math.exp %x : f64
+                %z = math.sin %y : f64
+                %column = arith.index_cast %f : index to i64
+                %c = arith.sitofp %column : i64 to f64
+                %r = arith.mulf %z, %c : f64
+                nb.yield %r : f64
+              }
+              nb.yield %I : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }""")
+        self.assert_engines_make("by_index", ("arg0=5", "arg1=7,2", "arg2=2"), 7)
+        self.assert_engines_make("by_index", ("arg0=5", "arg1=empty.npy", "arg2=0"), 0)
+        columns = np.arange(20)
+        far = 900000000000
+        self.assert_engines_make("by_pixel", (f"arg0={far}", "arg1=1,2,3", "arg2=5", "arg3=4"), 0)
+        self.assert_engines_make("by_pixel", ("arg0=2", "arg1=1,2,3", "arg2=5", "arg3=9"),
+                                 3.0 * ((columns >= 5) & (columns <= 9)))
+        self.assert_engines_make("divided", ("arg0=100",), np.r_[0, 100 // columns[1:]])
+        self.assert_engines_make("empty", ("arg0=0", "arg1=1,2,3", f"arg2={far}"), 0)
+        self.assert_engines_make("empty", ("arg0=2", "arg1=1,2,3", "arg2=1"), 4)
+        for n, m in ((-3, 2), (2, -3), (-3, -3), (0, 4)):
+            self.assert_engines_make("negative", (f"arg0={n}", f"arg1={m}"), 0)
+
+    def test_arithmetic_without_flags_is_that_of_ieee_754(self):
+        self.save("x.npy", np.array([1e18, -1.0, 800, -720]))
+        self.write_images("""
+          func.func @floors(%d: f64) -> tensor<?x?x?xf64> {
+            %one = arith.constant 1 : index
+            %many = arith.constant 2000 : index
+            %image = nb.image panel %p in %one, slow %s in %one, fast %f in %many : tensor<?x?x?xf64> {
+              %i = arith.index_cast %f : index to i64
+              %x = arith.sitofp %i : i64 to f64
+              %q = arith.divf %x, %d : f64
+              %r = math.floor %q : f64
+              nb.yield %r : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }
+          func.func @sums(%n: index, %w: f64, %y: f64) -> tensor<?x?x?xf64> {CONSTANTS
+            %image = IMAGE {
+              %I = nb.sum source %i in %n : f64 {
+                %yw = arith.mulf %y, %w : f64
+                nb.yield %yw : f64
+              }
+              nb.yield %I : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }
+          func.func @functions(%t: !nb.table<?xf64>, %n: index) -> tensor<?x?x?xf64> {
+            %one = arith.constant 1 : index
+            %four = arith.constant 4 : index
+            %sixteen = arith.constant 16 : index
+            %image = nb.image panel %p in %one, slow %s in %four, fast %f in %sixteen : tensor<?x?x?xf64> {
+              %x = nb.lookup %t[%s] : !nb.table<?xf64>
+              %column = arith.index_cast %f : index to i64
+              %c = arith.sitofp %column : i64 to f64
+              %none = arith.constant 0.0 : f64
+              %no_c = arith.mulf %c, %none : f64
+              %y = arith.addf %x, %no_c : f64
+              %sin = math.sin %y : f64
+              %cos = math.cos %y : f64
+              %exp = math.exp %y : f64
+              %rsqrt = math.rsqrt %y : f64
+              %eight = arith.constant 8 : index
+              %twelve = arith.constant 12 : index
+              %c4 = arith.cmpi ult, %f, %four : index
+              %c8 = arith.cmpi ult, %f, %eight : index
+              %c12 = arith.cmpi ult, %f, %twelve : index
+              %a = arith.select %c12, %exp, %rsqrt : f64
+              %b = arith.select %c8, %cos, %a : f64
+              %r = arith.select %c4, %sin, %b : f64
+              nb.yield %r : f64
+            }
+            return %image : tensor<?x?x?xf64>
+          }""")
+        for engine in ((), ("--no-fuse",)):
+            self.run_function("floors", ("arg0=49",), "--out=floors.npy", *engine)
+            np.testing.assert_array_equal(self.load("floors.npy")[0, 0], np.arange(2000) // 49)
+            self.run_function("functions", ("arg0=x.npy", "arg1=4"), "--out=functions.npy", *engine)
+            x = self.load("x.npy")[:, None]
+            with np.errstate(all="ignore"):
+                expected = np.hstack([np.repeat(f(x), 4, 1)
+                                      for f in (np.sin, np.cos, np.exp, lambda v: 1 / np.sqrt(v))])
+            np.testing.assert_allclose(self.load("functions.npy")[0], expected, rtol=1e-15)
+        self.assert_engines_make("sums", ("arg0=0", "arg1=inf", "arg2=1"), 0)
+        self.assert_engines_make("sums", ("arg0=1024", f"arg1={2**-20}", f"arg2={2.0**1015}"), 2.0**1005)
 
     def test_refusals(self):
         for arguments, words in (

@@ -14,10 +14,10 @@ NB_FUZZ_TARGET(spectrum) {
   if (io::isHdf5({input.data(), input.size()}))
     return; // the target nexus reads those
   try {
-    for (const auto &[wavelength, weight] : io::readSpectrumFile(fuzz::fileWith(input)))
-      fuzz::require(wavelength > 0 && std::isfinite(wavelength) && weight > 0 &&
+    for (const auto &[wavelength, weight] : io::readSpectrumFile(fuzz::fileWith(input)).points)
+      fuzz::require(wavelength > 0 && std::isfinite(wavelength) && weight >= 0 &&
                         std::isfinite(weight),
-                    "wavelengths and weights are positive");
+                    "wavelengths are positive and weights not negative");
   } catch (const io::FileError &refusal) {
     fuzz::requireSentence(refusal);
   }

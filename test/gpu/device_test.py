@@ -235,7 +235,7 @@ class Device(unittest.TestCase):
 
     def test_devices_that_there_are_not(self):
         for device in ("tpu", "cuda:", "cuda:x", "cuda:-1", "cpu:1"):
-            self.assertIn("is no device; say one of auto, cpu, gpu-on-cpu, gpu-on-cpu:64, all, cuda, "
+            self.assertIn("is not a device; use one of auto, cpu, gpu-on-cpu, gpu-on-cpu:64, all, cuda, "
                           "cuda:N, cuda:all, opencl, opencl:N, opencl:all",
                           self.refused(f"--device={device}"))
 

@@ -99,7 +99,7 @@ class KernelFile(unittest.TestCase):
         self.assertRegex(text, r"target +\S+ x86-64 sm_90\nneeds +nothing more\n")
 
     def test_ptxas_that_is_none(self):
-        self.assertIn("NB_PTXAS names '/nowhere', which is no program",
+        self.assertIn("NB_PTXAS names '/nowhere', which is not a program",
                       self.refused("--target=sm_90", NB_PTXAS="/nowhere"))
         self.assertIn("NB_PTXAS names 'nowhere'; name the program from the root folder on",
                       self.refused("--target=sm_90", NB_PTXAS="nowhere"))

@@ -16,12 +16,25 @@ import numpy as np
 
 from ptx_machine import Machine, Memory
 
-HKL = pathlib.Path(__file__).resolve().parent.parent / "data" / "1hpv_3.0A.hkl"
+TEST = pathlib.Path(__file__).resolve().parent.parent
+HKL = TEST / "data" / "1hpv_3.0A.hkl"
+ABI = (TEST.parent / "runtime" / "include" / "nanobragg" / "KernelABI.h").read_text()
 FLAGS = ("-cell 70 80 90 91 100 95 -misset 10 20 30 -N 4 -lambda 1 -distance 50 -pixel 1 "
          "-detpixels_x 140 -detpixels_y 3 -oversample 1 -mosaic_dom 3 -mosaic_spread 1").split()
 BLOCKS = 2
 NB_SIM = NB_COMPILE = ""
 F64, INDEX, VEC3, MAT3, TABLE_F64, TABLE_VEC3, GRID, MASK, IMAGE = range(9)
+
+
+def places(struct):
+    """The place, counted in members of eight bytes, of each name of a struct of the kernels' interface."""
+    body = re.search(rf"typedef struct {struct} {{(.*?)}} {struct};", ABI, re.S)[1]
+    names = re.sub(r"/\*.*?\*/|double|int64_t|\s", "", body, flags=re.S)
+    found, total = {}, 0
+    for name, count in re.findall(r"(\w+)(?:\[(\d+)\])?[,;]", names):
+        found[name] = total
+        total += int(count or 1)
+    return found, total
 
 
 class Described(ctypes.Structure):
@@ -81,14 +94,17 @@ class Twin:
 
     def lists(self, random, warp):
         """nb_lit with some bases of each second block of a warp's pixels, of beams that are all one."""
-        positions = np.zeros(17, np.int64)  # nb_reach_tables
+        tables, count = places("nb_reach_tables")
+        positions = np.zeros(count, np.int64)
         size = self.call("workspace_size", self.arguments, result=ctypes.c_int64)
         workspace = np.zeros(size // 8 + 8)
         self.call("prepare", self.arguments, workspace.ctypes.data)
         self.call("reach", self.arguments, positions.ctypes.data)
-        numbers = workspace[positions[0]:]
-        slow, fast, beams, bases, columns, rows = (int(numbers[i]) for i in (1, 2, 7, 8, 27, 28))
-        assert (beams, columns, rows) == (1, warp // 4, 4), numbers[:29]
+        at, count = places("nb_reach_numbers")
+        numbers = workspace[positions[tables["numbers"]]:][:count]
+        slow, fast, beams, bases, columns, rows = (int(numbers[at[name]]) for name in (
+            "slow_pixels", "fast_pixels", "beams", "bases", "block_fast", "block_slow"))
+        assert (beams, columns, rows) == (1, warp // 4, 4), numbers
         blocks = [(s, f) for s in range(0, slow, rows) for f in range(0, fast, columns)][::2]
         chosen = [np.sort(random.choice(bases, random.integers(bases + 1), replace=False))
                   for _ in blocks]

@@ -210,7 +210,7 @@ class Ptx(unittest.TestCase):
         for chip, ptx in self.each(shapes=PLAIN):
             used, spilled = self.assemble(chip, ptx)
             self.assertLessEqual(used, 96)
-            self.assertLessEqual(spilled, 32 if chip == "sm_80" else 0)
+            self.assertLessEqual(spilled, {"sm_80": 32, "sm_90": 8}.get(chip, 0))
         for chip, ptx in self.each(shapes=(INTERPOLATED,)):
             used, spilled = self.assemble(chip, ptx)
             self.assertLessEqual(used, 128)
@@ -226,7 +226,7 @@ class Ptx(unittest.TestCase):
 
     def test_registers_of_gradients(self):
         for shapes, grad, registers, spills in ((PLAIN, "cell", 168, 16), (PLAIN, "scalars", 255, 420),
-                                                ((INTERPOLATED,), "scalars", 255, 940)):
+                                                ((INTERPOLATED,), "scalars", 255, 980)):
             for chip, ptx in self.gradients(shapes=shapes, grad=grad):
                 used, spilled = self.assemble(chip, ptx)
                 self.assertLessEqual(used, registers)

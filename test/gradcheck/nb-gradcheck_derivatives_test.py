@@ -101,7 +101,7 @@ class GradCheck(unittest.TestCase):
     def test_refusals(self):
         for flags, message in ((["--wrt=cel_a"], "the closest is 'cell_a'"),
                                (["--mode=backward"], "--mode: 'backward' is not one of its values"),
-                               (["--rtol=0"], "--rtol: '0' is no number that is greater than 0"),
+                               (["--rtol=0"], "--rtol: '0' is not a number that is greater than 0"),
                                (["--no-such-flag"], "unknown flag '--no-such-flag'")):
             self.assertIn(message, self.run_it(*flags, status=2).stderr)
         done = self.run_it(experiment=[], status=2)

@@ -181,7 +181,7 @@ class Derivatives(unittest.TestCase):
                 (["--grad=fudge"], "'fudge' is not used by this experiment"),
                 (["--jacobian=cell"], "name their folder with --out=DIR"),
                 (["--jacobian=beam_direction", "--out=x"], "'beam_direction' is not one number"),
-                (["--grad=cell", "--loss=chi"], "'chi' is no loss; expected sum, chi2:IMAGE"),
+                (["--grad=cell", "--loss=chi"], "'chi' is not a loss; expected sum, chi2:IMAGE"),
                 (["--grad=cell", "--loss=chi2:a.npy,sgima=1"], "'sgima=1' is not understood"),
                 (["--grad=cell", "--kernel=k.so"], "derivatives need their own")):
             done = self.run_it(*flags, status=2)

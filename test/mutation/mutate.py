@@ -45,7 +45,7 @@ COMPILED_IN = {"dialect/GeometryOps.td": "dialect/NBOps.cpp",
 # The tests of each group, run in the build folder; {python} is the interpreter, {source} the copy.
 TESTS = {
     "rules": [["bin/nb-derivatives-test"]],
-    "interpreter": [["bin/nb-interpreter-test"]],
+    "interpreter": [["bin/nb-interpreter-test"], ["{lit}", "-sv", "--workers", "2", "test/Interpreter"]],
     "passes": [["{lit}", "-sv", "--workers", "2", "test/Transforms"]],
     "loops": [["{lit}", "-sv", "--workers", "2", "test/Conversion"]],
     "frontend": [["{lit}", "-sv", "--workers", "2", "test/Frontend"]],
@@ -61,6 +61,7 @@ TESTS = {
                   "bin/nb-gradcheck", "-f"]],
     "energies": [["{python}", "-B", "{source}/test/energies/energies_test.py", "bin/nb-sim",
                   "bin/nb-gradcheck", "-f"]],
+    "averages": [["{python}", "-B", "{source}/test/averages/closed_test.py", "-f"]],
     "noise": [["bin/nb-io-test", "--gtest_filter=*Noise*:*Poisson*:*PointSpread*:*FourierSpread*"]],
     "losses": [["bin/nb-gradcheck-test", "--gtest_filter=Loss*"]],
     "culling": [["{python}", "-B", "{source}/test/culling/culling_test.py", "-f"],

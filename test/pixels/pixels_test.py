@@ -224,7 +224,7 @@ class PixelListTest(unittest.TestCase):
         self.refused("0 4 41 5 6\n", "fast1 is 41")
         self.refused("# none\n", "lists no pixel")
         self.refused("0 a 1\n", "list.txt:1")
-        self.refused("0 1 1\n", "a list of pixels is no image", words=["-intfile", "x.img"])
+        self.refused("0 1 1\n", "a list of pixels is not an image", words=["-intfile", "x.img"])
 
 
 if __name__ == "__main__":

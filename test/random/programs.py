@@ -219,7 +219,7 @@ class Trial:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     parser.add_argument("--programs", type=int, default=20)
     parser.add_argument("--guards", action="store_true")
     parser.add_argument("--negative", action="store_true", help="counts below 0, too")
@@ -228,6 +228,7 @@ def main():
     parser.add_argument("nb_opt")
     parser.add_argument("nb_run")
     options = parser.parse_args()
+    print(f"first seed {options.seed}")
     failed = 0
     for seed in range(options.seed, options.seed + options.programs):
         with tempfile.TemporaryDirectory() as folder:

@@ -321,9 +321,9 @@ class Series(unittest.TestCase):
                               ("draw 3\n", "all the same"), ("draw 3\nN 9:5\n", "ends before it begins"),
                               ("draw 3\nN 1.5:3\n", "whole numbers"), ("draw 3\nfluence 0~3\n", "above 0"),
                               ("draw 3\ncell = 5 5 90 90 90\n", "none before it"), ("draw 3\nN 5\nN 6\n", "twice"),
-                              ("draw 3\nmisset 1 2\n", "takes 3 numbers"), ("draw 3\nfoo 1\n", "no column"),
+                              ("draw 3\nmisset 1 2\n", "takes 3 numbers"), ("draw 3\nfoo 1\n", "not a column"),
                               ("draw 3\nN 5\nlattices 0:2\n", "from 1 to"), ("draw 3\nN 5..6\n", "-N"),
-                              ("+ 1 2 3\n", "no column"), ("misset\n+ 1 2 3\n", "is the first"),
+                              ("+ 1 2 3\n", "not a column"), ("misset\n+ 1 2 3\n", "is the first"),
                               ("misset weight\n1 2 3 0\n", "the weight"), ("draw 3\nN 5\nweight 0..1\n", "above 0")):
             shots = os.path.join(self.folder, "bad.txt")
             with open(shots, "w") as file:

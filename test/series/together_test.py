@@ -186,7 +186,7 @@ class Together(unittest.TestCase):
             file.write("notes on my series\n")
         status, said = self.ended(self.start(*SERIES, "--nexus=a.nxs"))
         self.assertNotEqual(status, 0)
-        self.assertIn("no list of the finished images", said)
+        self.assertIn("not a list of the finished images", said)
         self.assertEqual(self.bytes(["a.series"]), {"a.series": b"notes on my series\n"})
 
     def test_runs_that_start_together_all_succeed(self):

@@ -114,7 +114,7 @@ class Truth(unittest.TestCase):
                                    self.image(*upright, "-misset", "0", "0", "7"), rtol=1e-4, atol=1e-9)
 
     def test_refusals_of_lattices(self):
-        for text, part in (("turn\n1 2\n", "bad.txt:2"), ("lattice\n1\n", "is no column"), ("turn misset\n0 0 1 1 2 3\n", "misset"),
+        for text, part in (("turn\n1 2\n", "bad.txt:2"), ("lattice\n1\n", "is not a column"), ("turn misset\n0 0 1 1 2 3\n", "misset"),
                            ("weight from to\n1 5 4\n", "before it begins"), ("weight\n", "no crystals"),
                            ("weight from to\n1 5 6\n", "no crystal of bad.txt is there")):
             self.add("bad.txt", text)

@@ -13,7 +13,7 @@ import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = sys.argv[2:] or "averages background comparing data-sets derivatives laboratory panels pixels python structure-factors".split()
+PAGES = sys.argv[2:] or "averages averages-methods background coming-from comparing data-sets derivatives judging-pipelines labels laboratory many-processes panels pixels python stills structure-factors".split()
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 
 # Stands in front of the programs: fills in what the reader would and makes images small.
@@ -70,6 +70,7 @@ array, (hmin, kmin, lmin) = np.ones((5, 5, 5)), (-2, -2, -2)
 width, dead_time, exposure = 1.0, 1e-7, 1.0
 function = sim.function("cell", "misset")
 theta = function.theta
+thetas = np.stack([theta, theta])
 v, vs, cotangent = np.ones(len(theta)), np.eye(len(theta))[:2], np.ones(image.shape)
 loss = nb.Loss.chi_square(data, sigma, mask)
 indices, amplitudes = np.array([[1, 0, 0], [0, 1, 0]]), np.array([5.0, 7.0])

@@ -275,7 +275,7 @@ void choosePreset(Arguments &a) {
 int run(const std::vector<std::string> &words) {
   Arguments a;
   if (const auto others = takeOwnFlags<C>(flags, words, a, OtherWords::Names); !others.empty())
-    throw UsageError("'" + others.front() + "' is no flag");
+    throw UsageError("'" + others.front() + "' is not a flag");
   choosePreset(a);
   const ScratchFolder scratch;
   const BenchInputs inputs =

@@ -110,7 +110,7 @@ void check(const CompileCommand &c) {
   if (!c.symbol.empty() && c.emit != "obj" && c.emit != "header")
     throw UsageError("--symbol names the function of an object: ask for --emit=obj");
   if (!c.symbol.empty() && !isIdentifier(c.symbol))
-    throw UsageError("--symbol: '" + c.symbol + "' is no name in C");
+    throw UsageError("--symbol: '" + c.symbol + "' is not a name in C");
   if (!c.specialize.empty() && (c.emit == "header" || !c.program.empty()))
     throw UsageError("--specialize compiles in counts of an experiment: give its flags, and ask "
                      "for something other than a header");

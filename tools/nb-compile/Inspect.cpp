@@ -22,7 +22,7 @@ KernelFileText read(const std::string &file) {
     return readKernelText(isObjectFile(bytes) ? std::span<const char>(bytes)
                                               : decodeEntry(bytes).image);
   } catch (const std::runtime_error &error) {
-    throw std::runtime_error("'" + file + "' is no kernel file: " + error.what());
+    throw std::runtime_error("'" + file + "' is not a kernel file: " + error.what());
   }
 }
 

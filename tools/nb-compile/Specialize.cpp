@@ -70,7 +70,7 @@ std::vector<FixedCount> fixedCounts(const Experiment &experiment,
     const Parameter *parameter = findParameter(name);
     if (!parameter || !(parameter->mayBeFixed || parameter->kind() == NB_PARAMETER_INDEX) ||
         !parameter->isUsedBy(experiment.variant))
-      throw UsageError("--specialize: '" + name + "' is no count of this experiment's kernel");
+      throw UsageError("--specialize: '" + name + "' is not a count of this experiment's kernel");
     const nb_kernel_parameter wanted = {parameter->name, parameter->kind(), parameter->unit};
     nb_kernel_descriptor kernel = {};
     kernel.name = "fixed";

@@ -11,7 +11,7 @@
 
 namespace nanobragg {
 
-/// The counts of these names. Throws UsageError for a name that is no count
+/// The counts of these names. Throws UsageError for a name that is not a count
 /// of this experiment's kernel.
 std::vector<FixedCount> fixedCounts(const Experiment &experiment,
                                     const std::vector<std::string> &names);

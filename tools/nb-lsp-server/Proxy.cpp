@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
-#include <set>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,12 +117,21 @@ private:
     return differs ? llvm::formatv("{0}", *parsed).str() : message;
   }
 
-  /// Is its text too deep for the server, which gets none then?
+  /// Is its text too deep for the server, or would it crash it? The server gets none then.
   bool isCutOut(const std::string &uri) {
-    const bool is = textDepth(documents[uri]) > deepestText;
+    const std::string why = whyNotRead(documents[uri]);
     const std::lock_guard<std::mutex> lock(mutex);
-    is ? void(cutOut.insert(uri)) : void(cutOut.erase(uri));
-    return is;
+    why.empty() ? void(cutOut.erase(uri)) : void(cutOut[uri] = why);
+    return !why.empty();
+  }
+
+  std::string whyNotRead(const std::string &text) {
+    if (textDepth(text) > deepestText)
+      return "the program is nested more than " + std::to_string(deepestText) + " times";
+    MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+    context.allowUnregisteredDialects(); // as MLIR's server does
+    const std::string crash = crashOfReading(llvm::MemoryBufferRef(text, "program"), context);
+    return crash.empty() ? "" : "the program " + crash;
   }
 
   std::string completed(const std::string &message) {
@@ -149,13 +157,11 @@ private:
     if (!uri || !parameters->getArray("diagnostics") || !cutOut.contains(uri->str()))
       return;
     const json::Object start{{"line", 0}, {"character", 0}};
-    const std::string why =
-        "the program is nested more than " + std::to_string(deepestText) + " times";
     (*parameters)["diagnostics"] = json::Array{json::Object{
         {"range", json::Object{{"start", json::Object(start)}, {"end", json::Object(start)}}},
         {"severity", 1},
         {"source", "mlir"},
-        {"message", why}}};
+        {"message", cutOut.at(uri->str())}}};
   }
 
   /// Diagnostics quote the program.
@@ -202,7 +208,7 @@ private:
   std::FILE *toServer, *fromServer;
   std::map<std::string, std::string> documents; ///< by URI
   std::mutex mutex, writing;
-  std::set<std::string> cutOut;               ///< documents that the server has without their text
+  std::map<std::string, std::string> cutOut;  ///< why the server has documents without their text
   std::map<std::string, std::string> answers; ///< by the id of the request
 };
 

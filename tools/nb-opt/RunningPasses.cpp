@@ -26,24 +26,15 @@ std::string describe(Pass *pass, Operation *op) {
          (symbol ? " @" + symbol.str() : "");
 }
 
-/// The program that is being read; empty: none.
-std::string beingRead;
-
 /// The process ends here, whoever holds the lock.
 void tellRunning(void * = nullptr) {
   (void)lock.try_lock();
-  if (!beingRead.empty())
-    llvm::errs() << "nb-opt: " << beingRead
-                 << " cannot be read: MLIR's own reader or verifier of one of its ops did not end; "
-                    "leave out the ops of other dialects (transform, linalg) one by one to find "
-                    "it\n";
-  beingRead.clear();
   for (const std::string &pass : std::exchange(running, {}))
     llvm::errs() << "nb-opt: this pass did not end: " << pass << "\n";
 }
 
 void onExit() {
-  if (running.empty() && beingRead.empty())
+  if (running.empty())
     return;
   tellRunning();
   ::_exit(EXIT_FAILURE);
@@ -86,7 +77,7 @@ private:
 };
 } // namespace
 
-static void handleEnds() {
+void nb::nameRunningPasses(PassManager &passes) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::sys::AddSignalHandler(tellRunning, nullptr);
@@ -94,14 +85,5 @@ static void handleEnds() {
     std::signal(SIGTERM, onTermination);
     std::atexit(onExit);
   });
-}
-
-void nb::nameReading(const std::string &file) {
-  handleEnds();
-  beingRead = file;
-}
-
-void nb::nameRunningPasses(PassManager &passes) {
-  handleEnds();
   passes.addInstrumentation(std::make_unique<RunningPasses>());
 }

@@ -4,16 +4,11 @@
 
 #include "mlir/Pass/PassManager.h"
 
-#include <string>
-
 namespace mlir::nb {
 
 /// Names on standard error the pass of `passes` that fails, and those that run where the process
 /// crashes, is interrupted, or is ended by one of them.
 void nameRunningPasses(PassManager &passes);
-/// Names this file on standard error if the process ends while it is read, which lasts until the
-/// next call; empty: none.
-void nameReading(const std::string &file);
 
 } // namespace mlir::nb
 

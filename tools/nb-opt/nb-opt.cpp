@@ -131,7 +131,6 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
   const auto text = std::make_shared<const std::string>(file->getBuffer());
   const MlirOptMainConfig given = config;
   config.setPassPipelineSetupFn([given, text](PassManager &passes) {
-    nb::nameReading("");
     if (failed(given.setupPassPipeline(passes)))
       return failure();
     if (!given.shouldVerifyDiagnostics()) {
@@ -144,10 +143,15 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
       passes.addInstrumentation(std::make_unique<NameBeforePasses>(text));
     return success();
   });
-  nb::nameReading(input == "-" ? "standard input" : input);
-  const LogicalResult done = MlirOptMain(out->os(), std::move(file), registry, config);
-  nb::nameReading("");
-  if (failed(done))
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  if (const std::string crash = nb::crashOfReading(file->getMemBufferRef(), context);
+      !crash.empty()) {
+    llvm::errs() << "nb-opt: error: " << (input == "-" ? "standard input" : "'" + input + "'")
+                 << " " << crash << "\n";
+    return failure();
+  }
+  if (failed(MlirOptMain(out->os(), std::move(file), registry, config)))
     return failure();
   out->keep();
   return success();

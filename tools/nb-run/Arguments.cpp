@@ -6,6 +6,8 @@
 #include "lib/Images/NpyFile.h"
 #include "lib/Program/Parameters.h"
 
+#include "mlir/Support/DebugStringHelper.h"
+
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -15,12 +17,6 @@ namespace io = nanobragg::io;
 
 namespace mlir::nb {
 namespace {
-
-std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
 
 /// An array as given: by numbers it has one dimension.
 struct Given {
@@ -55,7 +51,7 @@ public:
 private:
   [[noreturn]] void refuse(const std::string &why) const {
     throw std::runtime_error("--arg " + name + "=" + text + ": an argument of type " +
-                             textOf(type) + " " + why);
+                             debugString(type) + " " + why);
   }
 
   Given read(const std::string &word) const {
@@ -123,6 +119,8 @@ private:
         continue;
       shape.truncate(table.getRank());
       bool whole = element.isIndex() || element.isInteger();
+      if (given.numbers.empty()) // one entry, which a kernel may read (KernelABI.h)
+        given.numbers.resize(entry.empty() ? 1 : 9);
       return {whole ? integers(given) : numbers(given), shape};
     }
     refuse("does not fit " + std::to_string(given.numbers.size()) + " numbers in " +
@@ -214,7 +212,7 @@ Arguments::Arguments(func::FuncOp function, const std::vector<std::string> &word
     }
     if (value == given.end())
       throw std::runtime_error("'" + function.getName().str() + "' has an argument '" + name +
-                               "' of type " + textOf(type) + "; give it with --arg " + name +
+                               "' of type " + debugString(type) + "; give it with --arg " + name +
                                "=VALUE" +
                                (experiment ? ", which the experiment has not"
                                            : ", or the flags of an experiment behind --"));

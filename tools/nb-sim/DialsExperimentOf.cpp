@@ -144,7 +144,7 @@ std::optional<io::Averages> averagesOf(const Experiment &x) {
     averages.mosaicAbc = {units::degrees(x.crystal.mosaicAbc[0]),
                           units::degrees(x.crystal.mosaicAbc[1]),
                           units::degrees(x.crystal.mosaicAbc[2])};
-  if (x.variant.bandwidth)
+  if (x.variant.bandwidth == Bandwidth::Normal)
     averages.bandwidthSigma = x.beam.bandwidthSigma * 100;
   if (x.variant.divergence == Divergence::Normal)
     averages.divergenceSigma = {x.beam.hdivSigma * 1000, x.beam.vdivSigma * 1000};

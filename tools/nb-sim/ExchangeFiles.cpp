@@ -18,12 +18,31 @@ void refuseUnfitCbf(const CommandLine &line, const io::DialsExperiment &descript
     throw UsageError("--cbf: " + why + ", for which miniCBF has no room; use --nexus=FILE");
 }
 
+static void refuseTable(const Experiment &experiment) {
+  const ProgramVariant &v = experiment.variant;
+  if (rowOf(v.shape).profile != SpotProfile::Gaussian)
+    throw UsageError("--reflections is for Gaussian crystals, whose averages have a closed form; "
+                     "give -gauss_xtal or -Ncells_def");
+  if (v.isSampled())
+    throw UsageError("--reflections is of averages over pixels, mosaic blocks and the beam, and "
+                     "this image takes samples of them; give --average=closed");
+}
+
 ExchangeFiles::ExchangeFiles(const RunSetup &setup)
     : setup(setup), labels(setup, 1, !(setup.complete.report.osc > 0), alone, true) {
   const OutputOptions &o = setup.line.outputs;
   if (o.mtzFile) {
     factors = trueFactors(setup);
     mtz.emplace(*o.mtzFile);
+  }
+  if (o.reflectionsFile) {
+    refuseTable(setup.complete.experiment);
+    try {
+      reflectionFormat = reflectionFormatOf(*o.reflectionsFile);
+    } catch (const std::invalid_argument &error) {
+      throw UsageError("--reflections=" + printable(*o.reflectionsFile) + ": " + error.what());
+    }
+    reflections.emplace(*o.reflectionsFile);
   }
   if (!o.cbfFile && !o.exptFile && !o.nexusFile)
     return;
@@ -39,7 +58,7 @@ ExchangeFiles::ExchangeFiles(const RunSetup &setup)
     io::OutputFile probe(*o.nexusFile);
 }
 
-void ExchangeFiles::write(const RenderedImage &image) {
+void ExchangeFiles::write(const RenderedImage &image, Simulator &simulator) {
   const CommandLine &line = setup.line;
   const OutputOptions &o = line.outputs;
   std::string ignored;
@@ -62,6 +81,9 @@ void ExchangeFiles::write(const RenderedImage &image) {
   }
   if (mtz)
     mtz->write(factors);
+  if (reflections)
+    writeReflections(*reflections, reflectionFormat, simulator.reflections(),
+                     simulatedExperiment(setup.complete, line, setup.loaded, 1));
   if (labels.wanted()) {
     labels.add(0, setup.complete, simulatedExperiment(setup.complete, line, setup.loaded, 1),
                image.pixels);
@@ -84,7 +106,7 @@ std::string ExchangeFiles::imageName() const {
 }
 
 void ExchangeFiles::publish() {
-  for (std::optional<io::OutputFile> *file : {&cbf, &expt, &mtz})
+  for (std::optional<io::OutputFile> *file : {&cbf, &expt, &mtz, &reflections})
     if (*file)
       (*file)->commit();
   labels.publish();
@@ -93,7 +115,8 @@ void ExchangeFiles::publish() {
 std::vector<std::string> ExchangeFiles::names() const {
   const OutputOptions &o = setup.line.outputs;
   std::vector<std::string> all;
-  for (const auto &name : {o.cbfFile, o.nexusFile, o.exptFile, o.reflFile, o.streamFile, o.mtzFile})
+  for (const auto &name :
+       {o.cbfFile, o.nexusFile, o.exptFile, o.reflFile, o.reflectionsFile, o.streamFile, o.mtzFile})
     if (name)
       all.push_back(absoluteName(*name));
   return all;

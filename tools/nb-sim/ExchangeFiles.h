@@ -1,9 +1,12 @@
-// Files of one image for other programs: miniCBF, NXmx, .expt, .refl, .stream.
+// Files of one image for other programs: miniCBF, NXmx, .expt, .refl, .stream,
+// and tables of reflections.
 #ifndef NANOBRAGG_NBSIM_EXCHANGEFILES_H
 #define NANOBRAGG_NBSIM_EXCHANGEFILES_H
 
 #include "lib/Files/OutputFile.h"
 #include "lib/Formats/NexusFile.h"
+#include "lib/Spots/ReflectionFile.h"
+#include "nanobragg/Simulator.h"
 #include "tools/nb-sim/Noise.h"
 #include "tools/nb-sim/SpotLabels.h"
 #include "tools/shared/RunSetup.h"
@@ -21,7 +24,8 @@ class ExchangeFiles {
 public:
   /// Opens those that the command line names. Throws UsageError, io::FileError.
   explicit ExchangeFiles(const RunSetup &setup);
-  void write(const RenderedImage &image);
+  /// `simulator` made the image.
+  void write(const RenderedImage &image, Simulator &simulator);
   void publish();
   std::vector<std::string> names() const;
 
@@ -30,8 +34,9 @@ private:
 
   const RunSetup &setup;
   io::DialsExperiment description;
-  std::optional<io::OutputFile> cbf, expt, mtz;
+  std::optional<io::OutputFile> cbf, expt, mtz, reflections;
   std::string factors; ///< the content of mtz
+  ReflectionFormat reflectionFormat = ReflectionFormat::Csv;
   SpotLabels labels;
 };
 

@@ -49,7 +49,8 @@ Experiment atThePeak(Experiment e) {
   e.crystal.mosaicSpread = 0;
   e.crystal.mosaicAxis = {{0, 0, 0}};
   e.crystal.mosaicUnitAngle = {0};
-  e.variant.bandwidth = e.variant.sweep = false;
+  e.variant.bandwidth = Bandwidth::None;
+  e.variant.sweep = false;
   e.variant.divergence = Divergence::Uniform;
   e.beam.hdivRange = e.beam.vdivRange = 0;
   e.goniometer.phiSteps = 1;

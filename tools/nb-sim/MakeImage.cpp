@@ -80,7 +80,7 @@ public:
     if (!statistics.found)
       warnOfBlackImage();
     noteScale(statistics);
-    exchange.write(rendered());
+    exchange.write(rendered(), simulator);
     outputs.write(rendered(), statistics, setup.line, setup.complete, console,
                   requestedThreads(setup.line.tool));
     outputs.publish();

@@ -88,7 +88,7 @@ std::map<int, std::string> journalsOf(const std::string &series) {
 
 void refuseOtherContent(const std::string &name, const Record &record) {
   if (!record.empty && record.command.empty())
-    throw UsageError(name + " is no list of the finished images of a series, which would stand "
+    throw UsageError(name + " is not a list of the finished images of a series, which would stand "
                             "there; give the images another name, or remove it");
 }
 

@@ -10,18 +10,21 @@
 #include "lib/Quantities/Printable.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
+#include "tools/nb-sim/Check.h"
 #include "tools/nb-sim/Derivatives.h"
 #include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/ListParameters.h"
 #include "tools/nb-sim/MakeImage.h"
 #include "tools/nb-sim/MakeList.h"
 #include "tools/nb-sim/MakeSeries.h"
+#include "tools/nb-sim/Profile.h"
 #include "tools/shared/Main.h"
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -86,7 +89,7 @@ std::string emit(const RunSetup &setup, KernelProvider &kernels) {
 /// Does a run with these flags make images?
 bool rendersSeries(const CommandLine &line) {
   const ToolOptions &tool = line.tool;
-  return line.series.any() && !tool.listParameters && tool.emit == Emit::Nothing &&
+  return line.series.any() && !tool.listParameters && !tool.check && tool.emit == Emit::Nothing &&
          !tool.compareEngines && !tool.gradient && !tool.jacobian && !line.files.pixels;
 }
 
@@ -103,6 +106,26 @@ std::unique_ptr<Ranks> ranksFor(CommandLine &line) {
     line.tool.simulator.threads = std::max(1, own == machine ? own / ranks->sizeHere() : own);
   }
   return ranks;
+}
+
+/// Makes derivatives, a list of pixels, a series or an image.
+int run(RunSetup &setup, KernelProvider &kernels, const ProcessStart &start, Ranks *ranks) {
+  const ToolOptions &tool = setup.line.tool;
+  if (tool.gradient || tool.jacobian) {
+    printDerivatives(setup, kernels, stdout);
+    return finish("");
+  }
+  if (setup.line.files.pixels) {
+    makeList(setup, kernels, start);
+    return finish("");
+  }
+  // A reader that stops listening to the progress lines is no reason to lose the image.
+  std::signal(SIGPIPE, SIG_IGN);
+  if (isSeries(setup))
+    makeSeries(setup, kernels, start, ranks);
+  else
+    makeImage(setup, kernels, start);
+  return Success;
 }
 
 int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *ranks) {
@@ -130,27 +153,20 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
     listParameters(setup.complete.experiment, stdout);
     return finish("");
   }
+  if (tool.check) {
+    check(setup, kernels);
+    return finish("");
+  }
   if (tool.emit != Emit::Nothing) {
     return finish(emit(setup, kernels));
   }
   if (tool.compareEngines)
     return compareEngines(setup, kernels);
-  if (tool.gradient || tool.jacobian) {
-    printDerivatives(setup, kernels, stdout);
-    return finish("");
-  }
-  if (line.files.pixels) {
-    makeList(setup, kernels, start);
-    return finish("");
-  }
-  // A reader that stops listening to the progress lines is no reason to lose the image.
-  std::signal(SIGPIPE, SIG_IGN);
-  if (isSeries(setup)) {
-    makeSeries(setup, kernels, start, ranks);
-    return Success;
-  }
-  makeImage(setup, kernels, start);
-  return Success;
+  std::optional<Profile> profile;
+  if (tool.profile)
+    profile.emplace(kernels);
+  const int status = run(setup, kernels, start, ranks);
+  return profile ? finish(profile->table()) : status;
 }
 
 } // namespace

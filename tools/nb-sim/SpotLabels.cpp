@@ -3,6 +3,7 @@
 #include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Quantities/UsageError.h"
 #include "lib/Spots/Prediction.h"
 #include "lib/Spots/Summation.h"
 #include "tools/nb-sim/SeriesJournal.h"
@@ -95,6 +96,10 @@ SpotLabels::SpotLabels(const RunSetup &setup, std::int64_t count, bool stills, i
   const OutputOptions &o = setup.line.outputs;
   if (!o.reflFile && !o.streamFile)
     return;
+  if (setup.complete.experiment.variant.bandwidth == Bandwidth::Spectrum)
+    throw UsageError("--write-refl and --write-stream write spots at one wavelength, and the "
+                     "spectrum is continuous (--spectrum-between=linear); --reflections=FILE "
+                     "writes reflections with the wavelength of each");
   images.resize(std::size_t(count));
   if (o.reflFile && writes)
     table.emplace(partName(*o.reflFile, part));
@@ -141,8 +146,9 @@ void SpotLabels::add(std::int64_t image, const CompleteExperiment &complete,
                      const io::DialsExperiment &model, std::span<const float> photons) {
   const Experiment &e = complete.experiment;
   const SpotSize size = sizeOf(complete, !model.scan);
-  std::vector<Spot> spots =
-      predictSpots(model, {size, e.variant.dmin ? e.dmin * 1e10 : 0, shining(e.crystal)});
+  std::vector<Spot> spots = predictSpots(
+      model,
+      {.size = size, .dmin = e.variant.dmin ? e.dmin * 1e10 : 0, .shines = shining(e.crystal)});
   const SpotImage pixels{photons, e.detector.fastPixels, e.detector.slowPixels,
                          e.waterSize > 0 || e.variant.background};
   for (Spot &spot : spots)

@@ -1,6 +1,7 @@
 // Nb-sim: a nanoBragg command line in, an image out.
 
 #include "tools/shared/Main.h"
+#include "tools/nb-sim/Doctor.h"
 #include "tools/nb-sim/Simulation.h"
 
 #include <memory>
@@ -15,6 +16,8 @@ static int run(const std::vector<std::string> &words) {
     return print(line->tool.helpWord.empty() ? usageText() : usageOf(line->tool.helpWord));
   if (line->tool.version)
     return print("nb-sim " NB_VERSION "\n");
+  if (line->tool.doctor)
+    return doctor();
   if (line->tool.listFlags)
     return print(flagReference());
   return simulate(*line, start);

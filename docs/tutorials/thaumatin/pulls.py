@@ -7,7 +7,7 @@ import time
 
 import numpy
 from nanobragg.refine import _files, photographs
-from nanobragg.refine._explain import _DETECTOR, Fit
+from nanobragg.refine._explain import DETECTOR, Fit
 from nanobragg.refine._scans import Scan, with_boxes
 from nanobragg.refine.photographs import Model, _exposures, _simulators, boxes_of
 from nanobragg.refine.sweeps import Sweep, begin_fit
@@ -35,7 +35,7 @@ def of_photograph(image, path):
                   exposures=_exposures(still.fitted.detector))
         return restrained(fit, truth.x, fit.known()[1])
 
-    return copy, (DOUBT, 8, *_DETECTOR), 1e-5
+    return copy, (DOUBT, 8, *DETECTOR), 1e-5
 
 
 def of_sweep(path, table, system):

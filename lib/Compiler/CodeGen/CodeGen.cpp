@@ -2,6 +2,7 @@
 
 #include "dialect/Names.h"
 
+#include "lib/Compiler/CodeGen/KeepLines.h"
 #include "lib/Compiler/CodeGen/ReplaceRounding.h"
 
 #include "lib/Target/CpuFeatures.h"
@@ -55,6 +56,7 @@ Target resolveTarget(const nanobragg::KernelTarget &what) {
 Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const Target &target) {
   static std::once_flag initialized;
   std::call_once(initialized, [] {
+    prepareToKeepLines();
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
     LLVMInitializeAArch64TargetInfo();
@@ -141,6 +143,18 @@ static bool isDoneOnce(const llvm::Function &function) {
   return function.getName().ends_with(names::prepare);
 }
 
+/// The program is vectorized, scheduled and rid of its invariants by our passes: LLVM cleans up.
+/// The passes of its own level 2 that change nothing in kernels, among them those of whole
+/// programs, would take a tenth of the time in which a kernel is compiled.
+static constexpr StringRef cleaning =
+    "cgscc(inline),"
+    "function(sroa,early-cse<memssa>,simplifycfg,"
+    "instcombine<no-verify-fixpoint>,reassociate,"
+    "loop-mssa(loop-rotate,licm),simplifycfg,loop(indvars,loop-deletion),gvn,"
+    "instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),loop-load-elim,vector-combine,"
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm),loop-sink,simplifycfg),"
+    "globaldce";
+
 static bool isOfGpu(const Triple &triple) {
   return triple.isNVPTX() || triple.isSPIRV() || triple.isAMDGCN();
 }
@@ -158,6 +172,9 @@ void optimize(Module &module, TargetMachine &machine) {
     function.addFnAttr("target-features", machine.getTargetFeatureString());
     if (isOfGpu(machine.getTargetTriple()))
       continue;
+    // Debuggers and profilers find the callers of a kernel. With debug information LLVM would make
+    // these tables, too, and move the code.
+    function.setUWTableKind(llvm::UWTableKind::Async);
     if (isDoneOnce(function)) {
       function.addFnAttr(llvm::Attribute::OptimizeNone);
       function.addFnAttr(llvm::Attribute::NoInline);
@@ -170,7 +187,6 @@ void optimize(Module &module, TargetMachine &machine) {
   }
   if (machine.getTargetTriple().isX86() && !hasFeature(machine, "sse4.1"))
     replaceRounding(module);
-  // The program is vectorized and scheduled by hand: LLVM only cleans up.
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
   tuning.LoopUnrolling = false;
@@ -184,7 +200,12 @@ void optimize(Module &module, TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+  ModulePassManager passes;
+  if (isOfGpu(machine.getTargetTriple()))
+    passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2);
+  else
+    cantFail(builder.parsePassPipeline(passes, cleaning));
+  passes.run(module, modules);
 }
 
 Expected<SmallVector<char, 0>> emitCode(Module &module, TargetMachine &machine,

@@ -6,6 +6,9 @@
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
 #include "lib/Compiler/CodeGen/DeviceRegisters.h"
 #include "lib/Compiler/CodeGen/InstructionNames.h"
+#include "lib/Compiler/CodeGen/KeepLines.h"
+#include "lib/Compiler/CodeGen/ParameterVariables.h"
+#include "lib/Compiler/CodeGen/ProgramLines.h"
 #include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/PassReport.h"
@@ -60,6 +63,8 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Progr
   result->program = buildProgram(result->context, variant, options.cull);
   if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
+  if (!options.programFile.empty() && !result->target.isGPU())
+    result->programText = numberLines(*result->program);
   return result;
 }
 
@@ -397,9 +402,16 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   const bool named = names != Names::Drop && !target.isGPU();
   if (named)
     namesOfLines = linesOfNames(*program);
+  const bool debugged = !programText.empty() && !named;
+  if (debugged && failed(placeLines(*program, options.programFile)))
+    return createStringError("the program's lines cannot be made debug information");
   module = translateModuleToLLVMIR(translated, *moduleContext, "kernel");
   if (!module)
     return createStringError("translating the program to LLVM IR failed");
+  if (debugged) {
+    embedText(*module, programText);
+    describeParameters(*module, description.parameters);
+  }
   if (named)
     nameInstructions(*module, *program, namesOfLines, names == Names::InAssembly);
   if (llvm::Function *reach = module->getFunction(description.function + names::reach.str()))
@@ -407,11 +419,20 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   if (complete)
     complete(*module);
   optimize(*module, *machine);
+  if (debugged)
+    restoreLines(*module);
   if (target.isGPU()) {
     describeDeviceMemory(*module);
     limitRegisters(*module);
   }
   return llvm::Error::success();
+}
+
+Expected<llvm::SmallVector<char, 0>> Compilation::code(llvm::CodeGenFileType type) {
+  std::optional<KeepLines> keep;
+  if (!programText.empty())
+    keep.emplace();
+  return emitCode(*module, *machine, type);
 }
 
 std::string Compilation::tileFunction() const {

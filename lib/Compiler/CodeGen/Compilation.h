@@ -59,9 +59,7 @@ public:
   /// The program at the stage reached so far.
   ModuleOp get() const { return *program; }
   std::string features() { return featuresOf(*machine); }
-  llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type) {
-    return emitCode(*module, *machine, type);
-  }
+  llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type);
   /// The function that renders tiles.
   std::string tileFunction() const;
   /// Assembly; `loop` is the one in which tiles spend their time, if there is one.
@@ -104,6 +102,7 @@ private:
   OwningOpRef<ModuleOp> program;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::optional<IRDump> dump;
+  std::string programText;      ///< whose lines the debug information has
   std::vector<std::string> ran; ///< names of passes
 };
 

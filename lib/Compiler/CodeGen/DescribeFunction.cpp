@@ -170,7 +170,7 @@ static Expected<KernelDescription> describe(const Signature &signature) {
 Expected<KernelDescription> nb::describeFunction(func::FuncOp function) {
   if (!hasImage(function))
     return createStringError("'" + function.getName().str() +
-                             "' is no function that returns an image");
+                             "' is not a function that returns an image");
   return describe(signatureOf(function));
 }
 

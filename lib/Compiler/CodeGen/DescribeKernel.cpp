@@ -43,7 +43,7 @@ private:
   SmallVector<std::pair<size_t, Constant *>> members;
 };
 
-/// By name, whatever the order; an integer of 32 bits is no pointer.
+/// By name, whatever the order; an integer of 32 bits is not a pointer.
 #define NB_SET(record, structure, member, value)                                                   \
   do {                                                                                             \
     static_assert(sizeof(structure::member) == sizeof(void *) ||                                   \

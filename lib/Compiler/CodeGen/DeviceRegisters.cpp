@@ -36,9 +36,9 @@ static Size sizeOf(Function &kernel) {
   return size;
 }
 
-/// Blocks of 128 threads that a multiprocessor, with 65536 registers, should hold. docs/gpu.md has
-/// the effect of these limits on ptxas: images of plain crystals spill nothing on sm_90, others
-/// little, and no loop over samples does.
+/// Blocks of 128 threads that a multiprocessor, with 65536 registers, should hold.
+/// docs/rationale/gpu-programs.md has the effect of these limits on ptxas: images of plain crystals
+/// spill nothing on sm_90, others little, and no loop over samples does.
 static unsigned blocksFor(const Size &size, bool sums) {
   const bool small = size.instructions < 250;
   if (!sums)

@@ -197,6 +197,12 @@ Expected<EngineComparison> nb::compareEngines(ModuleOp program, StringRef functi
                                               const CompareOptions &options) {
   OwningOpRef<ModuleOp> isolated = isolate(program.lookupSymbol<func::FuncOp>(function));
   auto kernelFunction = isolated->lookupSymbol<func::FuncOp>(function);
+  const auto isImage = [](Type type) { return isa<RankedTensorType>(type); };
+  if (kernelFunction.getNumResults() > 1 && llvm::any_of(kernelFunction.getResultTypes(), isImage))
+    return llvm::createStringError("'" + function + "' returns " +
+                                   Twine(kernelFunction.getNumResults()) +
+                                   " results, images among them, and engines are compared by one "
+                                   "image; return the one to compare alone");
   if (!returnsImage(kernelFunction))
     if (auto error = packResults(kernelFunction))
       return error;

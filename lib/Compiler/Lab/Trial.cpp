@@ -6,7 +6,7 @@
 #include "lib/Compiler/Lab/TrialText.h"
 
 #include "dialect/Names.h"
-#include "lib/Files/Isolated.h"
+#include "lib/Process/Isolated.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -332,7 +332,7 @@ TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
   TrialResult result;
   result.name = name;
   result.pipeline = pipeline;
-  auto outcome = nanobragg::io::runIsolated(
+  auto outcome = nanobragg::runIsolated(
       [&]() -> std::string {
         TrialResult inside = result;
         try {

@@ -2,6 +2,7 @@
 
 #include "dialect/FlagLocations.h"
 #include "dialect/Names.h"
+#include "lib/Transforms/OpenText.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -88,6 +89,13 @@ OwningOpRef<ModuleOp> nb::parseNamed(std::unique_ptr<llvm::MemoryBuffer> file,
   const std::string name = file->getBufferIdentifier().str();
   StringRef text = file->getBuffer();
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  const auto start = FileLineColLoc::get(&context, name, 1, 1);
+  if (const std::string crash =
+          crashOfReading(sources.getMemoryBuffer(1)->getMemBufferRef(), context);
+      !crash.empty()) {
+    emitError(start, "this text ") << crash;
+    return {};
+  }
   OwningOpRef<ModuleOp> program;
   if (bytecode) {
     program = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
@@ -97,7 +105,6 @@ OwningOpRef<ModuleOp> nb::parseNamed(std::unique_ptr<llvm::MemoryBuffer> file,
     if (failed(parseAsmSourceFile(sources, &parsed, ParserConfig(&context), &state)))
       return {};
     nameValues(state, text);
-    auto start = FileLineColLoc::get(&context, name, 1, 1);
     program =
         mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(&parsed, &context, start);
   }

@@ -44,9 +44,10 @@ public:
 
 private:
   llvm::Error check(Operation *op) {
-    if (mayNotRun(op))
+    auto lookup = dyn_cast<LookupOp>(op);
+    if (mayNotRun(op) && !(lookup && lookup.getInbounds()))
       return llvm::Error::success();
-    if (auto lookup = dyn_cast<LookupOp>(op))
+    if (lookup)
       return checkRead(op, lookup.getTable(), llvm::to_vector(lookup.getIndices()));
     if (auto read = dyn_cast<ReadPixelOp>(op))
       return checkRead(op, read.getImage(), {read.getPanel(), read.getSlow(), read.getFast()});
@@ -106,6 +107,8 @@ private:
       auto greatest = valueOf(count ? count : index);
       if (!greatest)
         continue;
+      if (count && *greatest <= 0)
+        continue; // a loop without rounds has no index
       const int64_t last = count ? *greatest - 1 : *greatest;
       if (last < 0 || last >= sizes[i])
         return refuse(op, "reads entry " + std::to_string(last) + " of '" +

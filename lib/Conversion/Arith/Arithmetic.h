@@ -9,12 +9,14 @@ namespace mlir::nb {
 using Components =
     SmallVector<Value, 9>; ///< one for a scalar, 3 for a vec3, 9 for a mat3, row-major
 
-/// Builds the arithmetic of kernels: f64 or f32 scalars, or lanes of one type.
+/// Builds the arithmetic of kernels: f64 or f32 scalars, or lanes of one type. Parts of its sums
+/// may be added one by one, until convert-nb-to-arith takes that flag away at its end.
 class Arithmetic : public ScalarBuilder {
 public:
   /// `estimates`: the target has AVX-512's estimates of 1 / x and 1 / sqrt(x), right to 2^-14.
   Arithmetic(OpBuilder &builder, Location loc, bool estimates = false)
-      : ScalarBuilder(builder, loc), estimates(estimates) {}
+      : ScalarBuilder(builder, loc, arith::FastMathFlags::contract | arith::FastMathFlags::reassoc),
+        estimates(estimates) {}
 
   using ScalarBuilder::add;
   using ScalarBuilder::sub;

@@ -11,8 +11,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_CONVERTNBTOARITH
@@ -73,25 +76,50 @@ Value power(math::FPowIOp op, OpBuilder &b) {
   return math::PowFOp::create(b, op.getLoc(), op.getLhs(), exponent);
 }
 
-/// A function in own steps: those that images are made of, so that a kernel calls no math library,
-/// and those that LLVM does not have. Null for another op.
+/// Is the magnitude of a float at least `least`, and below infinity where it has to be?
+Value hasSize(Value x, double least, bool finite, Arithmetic &a, OpBuilder &b) {
+  Value size = math::AbsFOp::create(b, x.getLoc(), x);
+  Value enough = a.lessEqual(a.constant(x.getType(), least), size);
+  return finite ? a.both(enough, a.less(size, a.constant(x.getType(), HUGE_VAL))) : enough;
+}
+
+double smallestNormal(Type type) {
+  return APFloat::getSmallestNormalized(
+             cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics())
+      .convertToDouble();
+}
+
+/// A function in own steps: those that physics is made of, which are shorter than those of a math
+/// library and right where physics asks for them, and those that LLVM does not have. Null for
+/// another op.
 Value lowerFunction(Operation *op, Arithmetic &a, OpBuilder &b) {
+  if (auto f = dyn_cast<math::IsInfOp>(op))
+    return hasSize(f.getOperand(), HUGE_VAL, false, a, b);
+  if (auto f = dyn_cast<math::IsNormalOp>(op))
+    return hasSize(f.getOperand(), smallestNormal(f.getOperand().getType()), true, a, b);
   if (op->getNumResults() != 1 || !isScalarOrLanes(op->getResult(0).getType()))
     return {};
+  if (Value made = TypeSwitch<Operation *, Value>(op)
+                       .Case<math::ErfOp>([&](auto f) { return a.erf(f.getOperand()); })
+                       .Case<math::ErfcOp>([&](auto f) { return a.erfc(f.getOperand()); })
+                       .Case<math::Log1pOp>([&](auto f) { return a.log1p(f.getOperand()); })
+                       .Case<math::ExpM1Op>([&](auto f) { return a.expm1(f.getOperand()); })
+                       .Case<math::CbrtOp>([&](auto f) { return a.cbrt(f.getOperand()); })
+                       .Case<math::AsinhOp>([&](auto f) { return a.asinh(f.getOperand()); })
+                       .Case<math::AcoshOp>([&](auto f) { return a.acosh(f.getOperand()); })
+                       .Case<math::AtanhOp>([&](auto f) { return a.atanh(f.getOperand()); })
+                       .Case<math::ClampFOp>([&](auto f) { return clamp(f, b); })
+                       .Case<math::FPowIOp>([&](auto f) { return power(f, b); })
+                       .Default([](Operation *) { return Value(); }))
+    return made;
+  if (!bitEnumContainsAll(flagsOf(op), arith::FastMathFlags::afn)) {
+    auto root = dyn_cast<math::RsqrtOp>(op);
+    return root ? a.div(a.constant(root.getType(), 1), a.sqrt(root.getOperand())) : Value();
+  }
   return TypeSwitch<Operation *, Value>(op)
       .Case<math::SinOp>([&](auto f) { return a.sinCos(f.getOperand()).first; })
       .Case<math::CosOp>([&](auto f) { return a.sinCos(f.getOperand()).second; })
       .Case<math::ExpOp>([&](auto f) { return a.exp(f.getOperand()); })
-      .Case<math::ErfOp>([&](auto f) { return a.erf(f.getOperand()); })
-      .Case<math::ErfcOp>([&](auto f) { return a.erfc(f.getOperand()); })
-      .Case<math::Log1pOp>([&](auto f) { return a.log1p(f.getOperand()); })
-      .Case<math::ExpM1Op>([&](auto f) { return a.expm1(f.getOperand()); })
-      .Case<math::CbrtOp>([&](auto f) { return a.cbrt(f.getOperand()); })
-      .Case<math::AsinhOp>([&](auto f) { return a.asinh(f.getOperand()); })
-      .Case<math::AcoshOp>([&](auto f) { return a.acosh(f.getOperand()); })
-      .Case<math::AtanhOp>([&](auto f) { return a.atanh(f.getOperand()); })
-      .Case<math::ClampFOp>([&](auto f) { return clamp(f, b); })
-      .Case<math::FPowIOp>([&](auto f) { return power(f, b); })
       .Case<math::RsqrtOp>([&](auto f) { return reciprocalSqrt(f.getOperand(), a); })
       .Default([](Operation *) { return Value(); });
 }
@@ -101,7 +129,8 @@ Value lowerFunction(Operation *op, Arithmetic &a, OpBuilder &b) {
 Value addParts(Value sum, Value term, OpBuilder &b) {
   auto parts = term.getDefiningOp<arith::AddFOp>();
   if (!parts || !parts->hasOneUse() ||
-      !bitEnumContainsAll(parts.getFastmath(), arith::FastMathFlags::contract))
+      !bitEnumContainsAll(parts.getFastmath(),
+                          arith::FastMathFlags::contract | arith::FastMathFlags::reassoc))
     return arith::AddFOp::create(b, term.getLoc(), sum, term, arith::FastMathFlags::contract);
   return addParts(addParts(sum, parts.getLhs(), b), parts.getRhs(), b);
 }
@@ -118,6 +147,18 @@ void addPartsInLoops(Operation *root) {
       sum.replaceAllUsesWith(addParts(carried, sum.getRhs(), b));
       sum.erase();
     }
+  });
+}
+
+bool rounds(Operation *op) { return isa<math::CeilOp, math::FloorOp, math::RoundEvenOp>(op); }
+
+void keepFlags(Operation *root, function_ref<arith::FastMathFlags(Operation *)> kept) {
+  root->walk([&](Operation *op) {
+    auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
+    if (!arithmetic || !arithmetic.getFastMathFlagsAttr())
+      return;
+    op->setAttr(arithmetic.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(op->getContext(), flagsOf(op) & kept(op)));
   });
 }
 
@@ -146,6 +187,7 @@ public:
 
 private:
   LogicalResult lower(Operation *op);
+  LogicalResult lowerCreated(const CreatedOps &created);
   LogicalResult lowerToComponents(Operation *op, Arithmetic &a);
   LogicalResult eraseLowered();
 
@@ -179,6 +221,21 @@ LogicalResult Lowering::lower(Operation *op) {
   CreatedOps created;
   OpBuilder b(op, &created);
   Arithmetic a(b, op->getLoc(), estimates);
+  if (isa<math::IPowIOp>(op))
+    return op->emitError() << "'" << op->getName()
+                           << "' has no code; write it with arith.muli, or as math.fpowi of floats";
+  if (auto both = dyn_cast<math::SincosOp>(op)) {
+    Value x = both.getOperand();
+    const arith::FastMathFlags flags = both.getFastmath();
+    const bool approximate = bitEnumContainsAll(flags, arith::FastMathFlags::afn);
+    const auto [sine, cosine] =
+        approximate ? a.sinCos(x)
+                    : std::pair<Value, Value>(math::SinOp::create(b, both.getLoc(), x, flags),
+                                              math::CosOp::create(b, both.getLoc(), x, flags));
+    both.replaceAllUsesWith(ValueRange{sine, cosine});
+    both.erase();
+    return lowerCreated(created);
+  }
   Value value = lowerFunction(op, a, b);
   if (!value)
     value = expandFormula(op, b);
@@ -188,6 +245,10 @@ LogicalResult Lowering::lower(Operation *op) {
   } else if (failed(lowerToComponents(op, a))) {
     return failure();
   }
+  return lowerCreated(created);
+}
+
+LogicalResult Lowering::lowerCreated(const CreatedOps &created) {
   for (Operation *part : created.ops)
     if (failed(lower(part)))
       return failure();
@@ -223,9 +284,17 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
 
   void runOnOperation() override {
     const auto [physics, others] = countOps();
+    using enum arith::FastMathFlags;
+    // The argument of a rounding is small where Arithmetic says so, and nowhere else.
+    keepFlags(getOperation(), [](Operation *op) { return rounds(op) ? fast ^ afn : fast; });
     if (failed(Lowering(getOperation(), estimates).run()))
       return signalPassFailure();
     addPartsInLoops(getOperation());
+    // Steps of Arithmetic that round on purpose stand among ops that were physics.
+    keepFlags(getOperation(), [](Operation *op) { return rounds(op) ? contract | afn : contract; });
+    // LLVM's changes of precision have no flags.
+    getOperation()->walk([](arith::TruncFOp op) { op.removeFastmathAttr(); });
+    getOperation()->walk([](arith::ExtFOp op) { op.removeFastmathAttr(); });
     const auto [left, arithmetic] = countOps();
     if (physics != left)
       nb::remarkPassed(getOperation()->getLoc(),

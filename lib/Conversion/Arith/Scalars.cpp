@@ -24,9 +24,11 @@ Value nb::zeroConstant(OpBuilder &b, Location loc, Type type) {
 }
 
 Value nb::product(OpBuilder &b, Location loc, ValueRange factors) {
-  Value result = factors.front();
-  for (Value factor : factors.drop_front())
-    result = arith::MulIOp::create(b, loc, result, factor);
+  Value none = indexConstant(b, loc, 0), result;
+  for (Value factor : factors) {
+    Value count = arith::MaxSIOp::create(b, loc, factor, none);
+    result = result ? arith::MulIOp::create(b, loc, result, count) : count;
+  }
   return result;
 }
 

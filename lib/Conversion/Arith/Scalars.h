@@ -14,6 +14,7 @@ int64_t componentCount(Type type);
 Value indexConstant(OpBuilder &b, Location loc, int64_t value);
 /// `type` is one that an attribute can hold: float, integer, index or lanes of it.
 Value zeroConstant(OpBuilder &b, Location loc, Type type);
+/// A negative factor counts as 0.
 Value product(OpBuilder &b, Location loc, ValueRange factors);
 
 /// The components of a scalar (itself), vec3 or mat3, and the value of `type` that has them.

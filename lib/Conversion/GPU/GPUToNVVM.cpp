@@ -54,6 +54,8 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
           << "multiprocessor can hold, at most " << mostBlocks << ", but is " << blocks.getValue();
       return signalPassFailure();
     }
+    if (failed(refuseFunctions(getOperation())))
+      return signalPassFailure();
     MLIRContext &context = getContext();
     forgetGridSize(getOperation());
     LLVMTypeConverter converter(&context);

@@ -68,6 +68,8 @@ struct GPUToROCDLPass : nb::impl::GPUToROCDLBase<GPUToROCDLPass> {
           << "nb-gpu-to-rocdl: chip is one of AMD's, such as gfx942, but is '" << chip << "'";
       return signalPassFailure();
     }
+    if (failed(refuseFunctions(getOperation())))
+      return signalPassFailure();
     forgetGridSize(getOperation());
     LLVMTypeConverter converter(&context);
     amdgpu::populateCommonGPUTypeAndAttributeConversions(converter);

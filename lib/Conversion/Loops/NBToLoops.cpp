@@ -186,7 +186,9 @@ LogicalResult lowerTabulate(TabulateOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   SmallVector<Value> buffers, ivs;
-  Value entries = product(b, loc, op.getCounts());
+  // One entry at least, which a lookup reads whose branch is not taken.
+  Value entries =
+      arith::MaxSIOp::create(b, loc, product(b, loc, op.getCounts()), indexConstant(b, loc, 1));
   for (Type type : op.getResultTypes()) {
     Type element = cast<TableType>(type).getElementType();
     if (failed(checkTableElement(op, element)))
@@ -283,6 +285,8 @@ LogicalResult lowerFunction(FunctionOpInterface function, int64_t warp) {
   for (LookupOp op : lookups)
     if (failed(lowerArgumentLookup(op)))
       return failure();
+  // Nothing is looked up any more that a select guards.
+  function.walk([](arith::SelectOp op) { op->removeAttr(names::guard); });
   // From the outside in: what a sum of tables adds up goes where the loop around it says.
   SmallVector<LoopOp> loops;
   function.walk<WalkOrder::PreOrder>([&](LoopOp loop) { loops.push_back(loop); });

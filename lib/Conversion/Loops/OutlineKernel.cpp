@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_OUTLINEKERNEL
@@ -203,12 +204,11 @@ DictionaryAttr Outliner::signature() {
     arguments.push_back(nameIn(source.getArgAttrDict(i)));
   for (unsigned i = 0; i != source.getNumResults(); ++i)
     results.push_back(nameIn(source.getResultAttrDict(i)));
-  std::string type;
-  llvm::raw_string_ostream(type) << source.getFunctionType();
-  SmallVector<NamedAttribute> record = {b.getNamedAttr("arguments", b.getArrayAttr(arguments)),
-                                        b.getNamedAttr("name", source.getSymNameAttr()),
-                                        b.getNamedAttr("results", b.getArrayAttr(results)),
-                                        b.getNamedAttr("type", b.getStringAttr(type))};
+  SmallVector<NamedAttribute> record = {
+      b.getNamedAttr("arguments", b.getArrayAttr(arguments)),
+      b.getNamedAttr("name", source.getSymNameAttr()),
+      b.getNamedAttr("results", b.getArrayAttr(results)),
+      b.getNamedAttr("type", b.getStringAttr(debugString(source.getFunctionType())))};
   SmallVector<NamedAttribute> fixed;
   for (unsigned i = 0; i != source.getNumArguments(); ++i)
     if (Attribute count = source.getArgAttr(i, names::fixed))

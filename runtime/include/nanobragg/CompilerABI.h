@@ -14,7 +14,7 @@ struct CompileRequest; /* lib/Program/CompileRequest.h */
 
 extern "C" {
 
-#define NB_COMPILER_API_VERSION 4u
+#define NB_COMPILER_API_VERSION 5u
 
 /* Both sides are of one build: the request is a structure of C++, whose size nb_compiler_api
  * says. */
@@ -91,6 +91,12 @@ typedef struct nb_compiler_api {
                      const nb_interpret_options *options, void *const *outputs, char **report,
                      char **error);
   void (*release_program)(nb_program *program);
+
+  /* The debug information of a kernel file ("so"): the lines of its program at addresses, which
+   * count from where the file is loaded (0: none), and the program's text, to be freed with
+   * free_text. The text is empty where there is no debug information. */
+  int (*program_lines)(const void *bytes, size_t size, const uint64_t *addresses, size_t count,
+                       uint32_t *lines, char **text, char **error);
 } nb_compiler_api;
 
 /* NULL when this library does not speak `version`. */

@@ -11,7 +11,8 @@
 namespace nanobragg {
 
 /// None (off), those that are zero in floating point (exact), or those below a tolerance: of the
-/// square of a lattice factor over that at its peak. docs/culling.md says what is proved of each.
+/// square of a lattice factor over that at its peak. docs/culling-methods.md says what is proved of
+/// each.
 class CullSetting {
 public:
   constexpr CullSetting() = default; ///< off

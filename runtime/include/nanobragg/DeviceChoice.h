@@ -42,7 +42,7 @@ struct NB_CPP_API DeviceChoice {
   static std::optional<DeviceChoice> fromString(std::string_view text);
   /// "auto, cpu, gpu-on-cpu, gpu-on-cpu:64, all, cuda, cuda:N, cuda:all, ...": for texts of help.
   static std::string words();
-  /// "'text' is no device; say auto, cpu, ..."
+  /// "'text' is not a device; say auto, cpu, ..."
   static std::string refusal(std::string_view text);
   std::string toString() const;
   bool operator==(const DeviceChoice &) const = default;

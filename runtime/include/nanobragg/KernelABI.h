@@ -39,11 +39,13 @@
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 12u
+#define NB_KERNEL_ABI_VERSION 13u
 
 #define NB_KERNEL_FIXED "fixed:"
 
-/* The data that arguments[i] points to. All arrays are dense, last index fastest. */
+/* The data that arguments[i] points to. All arrays are dense, last index fastest. A table has
+ * memory for one entry at least: where a branch guards a lookup, a kernel may read entry 0, and not
+ * use it. */
 typedef enum nb_parameter_kind {
   NB_PARAMETER_F64 = 0,        /* one double */
   NB_PARAMETER_INDEX = 1,      /* one int64_t */
@@ -141,6 +143,7 @@ typedef struct nb_reach_numbers {
   double bound;                  /* a term whose exponent is above this counts for nothing */
   double normals;                /* variables that are normal, of mean 0 and variance 1 */
   double boxes;                  /* and such that are uniform between -1/2 and 1/2 */
+  double spots;                  /* 1: bases are spots of a table, see nb_reach_tables */
   double h_most, k_most, l_most; /* (h, k, l), |h| <= h_most and so on, has the number ((h + h_most)
                                   * (2 k_most + 1) + k + k_most) (2 l_most + 1) + l + l_most */
 } nb_reach_numbers;
@@ -177,6 +180,11 @@ typedef struct nb_reach_tables {
   int64_t varied_direct;     /* double[9] */
   int64_t varied_wavelength; /* in m */
   int64_t varied_incident;   /* double[3] */
+
+  /* For spots: fast, slow in pixels from the corner of the panel, and its number; and to how far
+   * along both a spot has light, and 0. `direct`, `incident` and all else are unused. */
+  int64_t spot_place;  /* double[3] */
+  int64_t spot_extent; /* double[3] */
 } nb_reach_tables;
 
 /* Code of one GPU chip. */

@@ -35,6 +35,7 @@
 #include "nanobragg/Engine.h"
 #include "nanobragg/KernelABI.h"
 #include "nanobragg/Loss.h"
+#include "nanobragg/Reflections.h"
 #include "nanobragg/Run.h"
 #include "nanobragg/SimulatorOptions.h"
 
@@ -210,6 +211,18 @@ public:
   /// The same of a loss, with its own second derivative: its Hessian times the direction.
   std::vector<Gradient> hvp(std::string_view parameters, std::span<const Direction> direction,
                             const Loss &loss);
+
+  /// The reflections of the image in closed form: docs/reflections.md. Throws std::invalid_argument
+  /// where averages have none.
+  ReflectionTable reflections(const ReflectionLimits &limits = {});
+  /// How the columns of the last table change along directions, as jvps(). Throws std::logic_error
+  /// before the first table.
+  std::vector<ReflectionNumbers> reflectionJvps(std::string_view parameters,
+                                                std::span<const std::vector<Direction>> directions);
+  /// From the derivatives of a loss by the columns of the last table, each empty (zero) or a number
+  /// for each row, to those by the parameters.
+  std::vector<Gradient> reflectionGradient(std::string_view parameters,
+                                           const ReflectionNumbers &cotangents);
 
 private:
   struct State;

@@ -85,7 +85,8 @@ NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simul
  * one source, one panel, no oversampling, the MOSFLM axes, the whole image as region of interest.
  * The others (cell, F, wavelength, fluence, distance, beam centre, pixels, ...) have to be set.
  * Refused where they are set: NaN, infinities (but for the attenuation depth), edges, wavelengths,
- * distances and pixel sizes that are not above zero, angles that no cell has. Refused by the run:
+ * distances and pixel sizes that are not above zero, angles that no cell has, numbers that only a
+ * forgotten unit explains, such as a wavelength of 0.98 (m). Refused by the run:
  * what does not agree, as a table of another length than its count or a region outside of the
  * image. nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
 
@@ -151,6 +152,27 @@ NB_API nb_status nb_get_output(const nb_simulator *s, const char *name, double *
 /* The run in progress, or else the next one, ends after the tiles that it has begun and returns
  * NB_CANCELLED; after that the simulator can be run as before. */
 NB_API void nb_cancel(nb_simulator *s);
+
+/* ---- Tables of reflections ---- */
+
+typedef struct nb_reflections nb_reflections;
+
+/* The reflections of the image that nb-sim would render with these flags, in closed form: the
+ * crystal is Gaussian (-gauss_xtal) and its averages are closed (--average=closed). Rows whose
+ * partiality (above 0, at most 1) is less are left out. */
+NB_API nb_status nb_reflections_from_flags(int count, const char *const *flags, double partiality,
+                                           nb_reflections **table);
+NB_API void nb_reflections_free(nb_reflections *table); /* NULL is allowed */
+
+/* The returned numbers live as long as the table. */
+NB_API int64_t nb_reflections_rows(const nb_reflections *table);
+NB_API const int32_t *nb_reflections_miller_index(const nb_reflections *table); /* [row][3] */
+NB_API const int32_t *nb_reflections_panel(const nb_reflections *table);        /* [row] */
+/* A column by name, a number for each row: photons; partiality; fast, slow (pixels; 0, 0 is the
+ * outer corner of the panel's first one); angle (degrees); covariance_ff, covariance_fs,
+ * covariance_ss (pixels^2); wavelength, wavelength_sigma (Angstrom). */
+NB_API nb_status nb_reflections_column(const nb_reflections *table, const char *name,
+                                       const double **numbers);
 
 /* ---- Where kernels came from, since the process began ---- */
 

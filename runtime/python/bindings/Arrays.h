@@ -29,6 +29,10 @@ using NumpyArray = nb::ndarray<nb::numpy, T>;
 
 inline std::span<const double> spanOf(const Doubles &array) { return {array.data(), array.size()}; }
 
+inline std::span<double> spanOf(const NumpyArray<double> &array) {
+  return {array.data(), array.size()};
+}
+
 using Shape = std::vector<std::size_t>;
 
 /// A new NumPy array, its memory not initialized.

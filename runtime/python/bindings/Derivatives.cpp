@@ -17,6 +17,8 @@ void checkImageSize(const PythonSimulator &self, const Doubles &array, const cha
                                 " pixels and the image " + std::to_string(self.simulator.pixels()));
 }
 
+} // namespace
+
 std::vector<Direction> directionOf(const nb::dict &given, const Experiment &experiment) {
   std::vector<Direction> direction;
   for (auto [key, value] : given) {
@@ -28,8 +30,6 @@ std::vector<Direction> directionOf(const nb::dict &given, const Experiment &expe
   }
   return direction;
 }
-
-} // namespace
 
 nb::dict asDict(const PythonSimulator &self, const std::vector<Gradient> &gradients) {
   nb::dict result;

@@ -9,8 +9,10 @@
 #include "lib/Formats/NexusFile.h"
 #include "lib/Images/ImageFile.h"
 #include "lib/Parallel/MostThreads.h"
+#include "lib/Program/PossibleValues.h"
 #include "lib/Quantities/CallersWords.h"
 #include "lib/Quantities/ClosestWord.h"
+#include "lib/Quantities/LikelyUnits.h"
 #include "lib/Quantities/Quantity.h"
 #include "lib/Quantities/UsageError.h"
 #include "lib/Runs/ExperimentOf.h"
@@ -43,6 +45,15 @@ NumpyArray<double> arrayOf(Image image) {
   return takeVector(std::move(image.pixels), shape);
 }
 
+/// Refuses numbers (SI) of a field, which are those of a quantity, where only a forgotten unit
+/// explains them.
+void checkField(const std::string &name, std::string_view flag, std::span<const double> numbers) {
+  for (const double number : numbers)
+    if (const auto slip = slipOfUnits(*findQuantity(flag), number, 0, Caller::Python);
+        slip && slip->certain)
+      throw std::invalid_argument(name + ": " + slip->sentence);
+}
+
 /// An experiment as Python's objects describe it: numbers in SI units, arrays, and names of files.
 struct PythonRequest : ExperimentRequest {
   std::vector<const Quantity *> given;
@@ -58,8 +69,10 @@ struct PythonRequest : ExperimentRequest {
       semantics = Semantics::c();
     else if (compat == "noisify")
       semantics.noisify = true;
+    else if (compat == "simtbx") // each layer has the solid angle of a plane at the sensor's face
+      semantics.detectorFaces = Rule::C;
     else if (compat != "right")
-      throw std::invalid_argument("compat='" + compat + "' is not right, c or noisify");
+      throw std::invalid_argument("compat='" + compat + "' is not right, c, noisify or simtbx");
   }
 
   static std::vector<const Quantity *> rowsOf(const std::string &name) {
@@ -147,6 +160,8 @@ struct PythonRequest : ExperimentRequest {
   }
 
   void addSource(std::array<double, 3> position, double weight, std::optional<double> wavelength) {
+    if (wavelength)
+      checkField("Beam.sources", "-lambda", {&*wavelength, 1});
     SourceRow row;
     for (std::size_t i = 0; i != 3; ++i)
       row.position[i] = position[i];
@@ -161,6 +176,9 @@ struct PythonRequest : ExperimentRequest {
     if (stol.empty() || stol.size() != factor.size() || !std::ranges::is_sorted(stol))
       throw std::invalid_argument("a background is a table of at least one row (sin(theta)/lambda "
                                   "in 1/m, ascending; electrons per molecule)");
+    checkUnits("background_stol", "Background.stol", stol, caller);
+    if (thickness)
+      checkField("Background.thickness", "-distance", {&*thickness, 1});
     inputs.backgrounds.push_back({"Beam.background",
                                   "",
                                   std::move(stol),
@@ -283,6 +301,7 @@ void bindExperiment(nb::module_ &module) {
           "__init__",
           [](LabPanel *self, const Vec3 &origin, const Vec3 &fast, const Vec3 &slow,
              std::pair<std::int64_t, std::int64_t> shape) {
+            checkField("Panel.origin", "-distance", origin);
             new (self) LabPanel{origin, fast, slow, shape.second, shape.first, {}};
           },
           nb::arg("origin"), nb::arg("fast_axis"), nb::arg("slow_axis"), nb::arg("shape"),
@@ -313,7 +332,11 @@ void bindExperiment(nb::module_ &module) {
           },
           nb::arg("panels"))
       .def(
-          "set_matrix", [](PythonRequest &self, const Mat3 &rows) { self.inputs.matrix = rows; },
+          "set_matrix",
+          [](PythonRequest &self, const Mat3 &rows) {
+            checkUnits("reciprocal_matrix", "Crystal.matrix", rows, self.caller);
+            self.inputs.matrix = rows;
+          },
           nb::arg("rows"))
       .def("add_source", &PythonRequest::addSource, nb::arg("position"), nb::arg("weight"),
            nb::arg("wavelength").none())
@@ -337,13 +360,28 @@ void bindExperiment(nb::module_ &module) {
       "misset_of", &anglesXYZ, nb::arg("rotation"),
       "The angles about lab X, then Y, then Z (rad) that make up a rotation matrix (row-major).");
   module.def(
-      "random_rotation",
-      [](std::optional<std::int64_t> seed) {
+      "random_missets",
+      [](std::size_t count, std::optional<std::int64_t> seed) {
         std::int64_t state = -std::abs(seed.value_or(freshSeed()));
         Ran1 random;
-        return rotationXYZ(drawOrientation(Rule::Right, random, state));
+        std::vector<double> angles;
+        for (std::size_t i = 0; i != count; ++i)
+          for (const double angle : drawOrientation(Rule::Right, random, state))
+            angles.push_back(angle);
+        return takeVector(std::move(angles), {count, 3});
       },
-      nb::arg("seed").none(), "A rotation matrix (row-major), uniform over all rotations.");
+      nb::arg("count"), nb::arg("seed").none(),
+      "Angles about lab X, then Y, then Z (rad) of rotations, uniform over all of them.");
+  module.def("rotation_of", &rotationXYZ, nb::arg("angles"),
+             "The matrix (row-major) of rotations about lab X, then Y, then Z (rad).");
+
+  module.def(
+      "check_field",
+      [](const std::string &name, const std::string &flag, const std::vector<double> &numbers) {
+        checkField(name, flag, numbers);
+      },
+      nb::arg("name"), nb::arg("flag"), nb::arg("numbers"),
+      "Refuses numbers of a field that only a forgotten unit explains; `flag` has such numbers.");
 
   module.def("quantities", quantities,
              "For each quantity that Python names: its class and field, the kind (number, whole or "

@@ -26,7 +26,7 @@ public:
   static constexpr bool reads = true;
   explicit Reader(std::string_view bytes) : rest(bytes) {
     if (!rest.starts_with(head))
-      throw std::invalid_argument("this is no pickled simulator of version " NB_VERSION
+      throw std::invalid_argument("this is not a pickled simulator of version " NB_VERSION
                                   "; pickles are for the version that wrote them");
     rest.remove_prefix(head.size());
   }
@@ -128,9 +128,9 @@ NB_ARCHIVE(Crystal, cellA, cellB, cellC, cellAlpha, cellBeta, cellGamma, recipro
 NB_ARCHIVE(Goniometer, spindleAxis, phi0, osc, phiStepFraction, phiSteps)
 
 NB_ARCHIVE(Beam, direction, polarizationAxis, kahnFactor, wavelength, dispersion, hdivRange,
-           vdivRange, hdivSigma, vdivSigma, bandwidthSigma, fluence, exposure, unitHdiv, unitVdiv,
-           unitDispersion, sourceDirection, sourceWavelength, wavelengthOffset, wavelengthScale,
-           sourceWeight)
+           vdivRange, hdivSigma, vdivSigma, bandwidthSigma, spectrumWavelength, spectrumDensity,
+           fluence, exposure, unitHdiv, unitVdiv, unitDispersion, sourceDirection, sourceWavelength,
+           wavelengthOffset, wavelengthScale, sourceWeight)
 
 NB_ARCHIVE(Detector, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis,
            normal, rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
@@ -148,8 +148,13 @@ NB_ARCHIVE(Background, stol, factor, first, last, thickness, density, molarMass,
 NB_ARCHIVE(Average, nodes, weights, exponent, tolerance, around, fast, slow, phi, wavelength, hdiv,
            vdiv, rotation)
 
+NB_ARCHIVE(ReflectionList, h, k, l, turn, wavelength)
+
+NB_ARCHIVE(SpotTable, photons, fast, slow, fastFast, fastSlow, slowSlow, skewFff, skewFfs, skewFss,
+           skewSss, panel, nodes, node, weight)
+
 NB_ARCHIVE(Experiment, variant, crystal, goniometer, beam, detector, dmin, waterSize, background,
-           average)
+           average, reflections, spots)
 
 } // namespace
 

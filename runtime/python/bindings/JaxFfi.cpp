@@ -64,32 +64,41 @@ ffi::Error guarded(Work work) {
 
 Function &at(std::int64_t address) { return *reinterpret_cast<Function *>(address); }
 
+/// How many vectors of the function there are one after another.
+std::size_t shotsOf(const Function &function, const Numbers &theta) {
+  return function.length ? theta.span().size() / function.length : 1;
+}
+
 ffi::Error image(std::int64_t function, Buffer theta, Result out) {
   return guarded([&] {
+    Function &f = at(function);
     const Numbers t(theta);
-    into(*out, [&](auto to) { at(function).image(t.span(), to, Caller::Xla); });
+    into(*out, [&](auto to) { f.image(shotsOf(f, t), t.span(), to, Caller::Xla); });
   });
 }
 
 ffi::Error vjp(std::int64_t function, Buffer theta, Buffer cotangent, Result out) {
   return guarded([&] {
+    Function &f = at(function);
     const Numbers t(theta), ct(cotangent);
-    into(*out, [&](auto to) { at(function).vjp(t.span(), ct.span(), to, Caller::Xla); });
+    into(*out, [&](auto to) { f.vjp(shotsOf(f, t), t.span(), ct.span(), to, Caller::Xla); });
   });
 }
 
 ffi::Error jvp(std::int64_t function, Buffer theta, Buffer v, Result out) {
   return guarded([&] {
+    Function &f = at(function);
     const Numbers t(theta), direction(v);
-    into(*out, [&](auto to) { at(function).jvp(t.span(), direction.span(), to, Caller::Xla); });
+    into(*out, [&](auto to) { f.jvp(shotsOf(f, t), t.span(), direction.span(), to, Caller::Xla); });
   });
 }
 
 ffi::Error hvp(std::int64_t function, Buffer theta, Buffer v, Buffer cotangent, Result out) {
   return guarded([&] {
+    Function &f = at(function);
     const Numbers t(theta), direction(v), ct(cotangent);
     into(*out, [&](auto to) {
-      at(function).hvp(t.span(), direction.span(), ct.span(), to, Caller::Xla);
+      f.hvp(shotsOf(f, t), t.span(), direction.span(), ct.span(), to, Caller::Xla);
     });
   });
 }

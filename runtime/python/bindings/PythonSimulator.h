@@ -21,7 +21,7 @@ namespace nanobragg::python {
 inline Precision precisionOf(const std::string &text) {
   if (const auto precision = precisionFromString(text))
     return *precision;
-  throw std::invalid_argument("precision='" + text + "' is none; say f64, mixed or f32");
+  throw std::invalid_argument("precision='" + text + "' is not a precision; use f64, mixed or f32");
 }
 
 /// May be used by several threads, which wait for each other: all work is done without the GIL and

@@ -49,6 +49,24 @@ void bindReflections(nb::module_ &module) {
       "unit, and 1 where the equivalent's Friedel mate is meant, where it is centric, where it is "
       "absent.");
 
+  module.def(
+      "indexing_choices",
+      [](const std::string &group, const std::array<double, 6> &cell, double obliquity) {
+        const io::IndexingChoices choices = io::indexingChoices(group, cell, obliquity);
+        std::vector<double> rotations;
+        for (const auto &one : choices.rotations)
+          rotations.insert(rotations.end(), one.begin(), one.end());
+        const Shape shape{choices.rotations.size(), 3, 3};
+        return nb::make_tuple(choices.hallSymbol, takeVector(std::move(rotations), shape));
+      },
+      nb::arg("space_group"), nb::arg("cell"), nb::arg("obliquity"),
+      "The Hall symbol of a space group, and choices of Miller indices that a lattice allows "
+      "beside "
+      "the given one, each once for its equivalents: matrices (n, 3, 3) by which rows h k l are "
+      "multiplied. Cell in A and degrees; obliquity: degrees by which the lattice may fall short "
+      "of "
+      "a symmetry.");
+
   module.def("cif_items", &io::cifItems, nb::arg("path"), nb::arg("content"),
              "The items of a CIF, each a name in lower case and a list of texts.");
 

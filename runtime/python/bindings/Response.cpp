@@ -90,7 +90,7 @@ std::int64_t simtbxNoise(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::devi
                          const Bytes &drawn, std::int64_t seed, double flicker, double calibration,
                          std::int64_t calibrationSeed, double gain, double offset,
                          double readOutNoise, const std::string &psf, double psfWidth,
-                         std::int64_t psfRadius) {
+                         std::int64_t psfRadius, int threads) {
   NoiseModel model;
   model.flicker = flicker;
   model.calibration = calibration;
@@ -101,7 +101,7 @@ std::int64_t simtbxNoise(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::devi
   model.psfRadius = psfRadius;
   nb::gil_scoped_release released;
   io::drawAsSimtbx({image.data(), image.size()}, std::int64_t(image.shape(1)),
-                   {drawn.data(), drawn.size()}, model, gain, offset, seed);
+                   {drawn.data(), drawn.size()}, model, gain, offset, seed, threads);
   return seed;
 }
 
@@ -114,16 +114,16 @@ void bindResponse(nb::module_ &module) {
   module.def("simtbx_noise", &simtbxNoise, nb::arg("image"), nb::arg("drawn"), nb::arg("seed"),
              nb::kw_only(), nb::arg("flicker"), nb::arg("calibration"), nb::arg("calibration_seed"),
              nb::arg("gain"), nb::arg("offset"), nb::arg("readout_noise"), nb::arg("psf"),
-             nb::arg("psf_width"), nb::arg("psf_radius"));
+             nb::arg("psf_width"), nb::arg("psf_radius"), nb::arg("threads"));
   module.def(
       "simtbx_spread",
       [](nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> image,
-         const std::string &kind, double width, std::int64_t radius) {
+         const std::string &kind, double width, std::int64_t radius, int threads) {
         nb::gil_scoped_release released;
         io::spreadAsSimtbx({image.data(), image.size()}, std::int64_t(image.shape(1)), kindOf(kind),
-                           width, radius);
+                           width, radius, threads);
       },
-      nb::arg("image"), nb::arg("kind"), nb::arg("width"), nb::arg("radius"),
+      nb::arg("image"), nb::arg("kind"), nb::arg("width"), nb::arg("radius"), nb::arg("threads"),
       "Spreads the light of an image in its place.");
 }
 

@@ -48,7 +48,7 @@ nb::object image(PythonSimulator &self, const std::string &dtype, nb::object out
     for (std::size_t i = 0; same && i != shape.size(); ++i)
       same = given.shape(i) == shape[i];
     if (!same)
-      throw std::invalid_argument("out= needs an array of the shape " + shapeText(shape));
+      throw std::invalid_argument("out= needs an array of shape " + shapeText(shape));
     render(pixel, given);
     return out;
   };
@@ -66,6 +66,8 @@ void bindSimulator(nb::module_ &module) {
                            "The compiled part of a Simulator.");
   bindValues(simulator);
   bindDerivatives(simulator);
+  bindReflectionTable(simulator);
+  bindLabGeometry(simulator);
   bindOnDevice(module, simulator);
   bindState(module, simulator);
   simulator.def_ro("version", &PythonSimulator::version)
@@ -96,9 +98,9 @@ void bindSimulator(nb::module_ &module) {
                    fast >= fasts)
                  throw std::invalid_argument("there is no pixel (" + std::to_string(panel) + ", " +
                                              std::to_string(slow) + ", " + std::to_string(fast) +
-                                             "); the image has the shape (" +
-                                             std::to_string(panels) + ", " + std::to_string(slows) +
-                                             ", " + std::to_string(fasts) + ")");
+                                             "); the image has shape (" + std::to_string(panels) +
+                                             ", " + std::to_string(slows) + ", " +
+                                             std::to_string(fasts) + ")");
                return s.trace({panel, slow, fast});
              });
            })

@@ -16,6 +16,7 @@
 namespace nanobragg::python {
 
 void setChecked(Simulator &simulator, const Parameter &parameter, std::span<const double> values) {
+  checkUnits(parameter.name, parameter.name, values, nanobragg::Caller::Python);
   checkPossible(parameter.name, values.data(), std::int64_t(values.size()));
   simulator.set(parameter.name, values);
 }
@@ -39,8 +40,8 @@ void addChanges(const Experiment &experiment, const std::string &name, const Dou
     Shape given;
     for (std::size_t i = 0; i != value.ndim(); ++i)
       given.push_back(value.shape(i));
-    throw std::invalid_argument("'" + name + "' has the shape " + shapeText(wanted) +
-                                " and is given an array of the shape " + shapeText(given));
+    throw std::invalid_argument("'" + name + "' has shape " + shapeText(wanted) +
+                                ", but the array has shape " + shapeText(given));
   };
   for (const Parameter *p : members)
     if (!p->place.mutableNumbers)
@@ -102,15 +103,22 @@ nb::object get(const PythonSimulator &self, const std::string &name) {
   return nb::cast(takeVector(std::move(values), shape));
 }
 
-/// All of them, or when one is impossible none.
-void setAll(PythonSimulator &self, const std::vector<std::pair<std::string, Doubles>> &given) {
+/// All of them, or when one is impossible none. Sentences about values that may lack their unit.
+std::vector<std::string> setAll(PythonSimulator &self,
+                                const std::vector<std::pair<std::string, Doubles>> &given) {
   std::vector<Change> changes;
+  std::vector<std::string> doubtful;
   for (const auto &[name, value] : given)
     addChanges(self.simulator.experiment(), name, value, changes);
-  for (const Change &c : changes)
-    checkPossible(c.parameter->name, c.values.data(), std::int64_t(c.values.size()));
+  for (const Change &c : changes) {
+    const std::string name = c.parameter->name;
+    if (auto sentence = checkUnits(name, name, c.values, nanobragg::Caller::Python))
+      doubtful.push_back(std::move(*sentence));
+    checkPossible(name, c.values.data(), std::int64_t(c.values.size()));
+  }
   self.use([&](Simulator &s) {
     std::vector<Change> before;
+    before.reserve(changes.size());
     for (const Change &c : changes)
       before.push_back({c.parameter, s.get(c.parameter->name)});
     for (const Change &c : changes)
@@ -124,6 +132,7 @@ void setAll(PythonSimulator &self, const std::vector<std::pair<std::string, Doub
     }
     return ++self.version;
   });
+  return doubtful;
 }
 
 nb::list table(const PythonSimulator &self) {
@@ -174,9 +183,9 @@ void bindValues(SimulatorClass &simulator) {
             std::vector<std::pair<std::string, Doubles>> given;
             for (auto [key, value] : values)
               given.emplace_back(nb::cast<std::string>(key), nb::cast<Doubles>(value));
-            setAll(self, given);
+            return setAll(self, given);
           },
-          nb::arg("values"))
+          nb::arg("values"), "Sets parameters; sentences about values that may lack their unit.")
       .def("table", &table)
       .def("groups",
            [](const PythonSimulator &self) {

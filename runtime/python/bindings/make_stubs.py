@@ -29,7 +29,7 @@ _Path = Union[str, os.PathLike[str]]
 OTHERS = {
     "Crystal.rotation": "numpy.typing.ArrayLike", "Crystal.matrix": "numpy.typing.ArrayLike",
     "Crystal.real_space": "numpy.typing.ArrayLike", "Crystal.hkl": "_Path",
-    "Crystal.structure_factors": "tuple[numpy.typing.ArrayLike, tuple[int, int, int]]",
+    "Crystal.structure_factors": "Any",
     "Beam.sources": "Sequence[Sequence[_Number]] | numpy.typing.NDArray[Any]", "Beam.sourcefile": "_Path", "Beam.spectrum": "_Path",
     "Beam.background": "Background | _Path | Sequence[Background | _Path]",
     "Detector.mask": "numpy.typing.ArrayLike", "Detector.gain_map": "numpy.typing.ArrayLike | _Path",
@@ -43,8 +43,6 @@ def type_of(name, kind, takes):
         words = [word for word in takes if word not in ("yes", "no")]
         switch = ["bool"] if {"yes", "no"} & set(takes) else []
         return " | ".join(switch + ([f"Literal[{', '.join(repr(w) for w in words)}]"] if words else []))
-    if name == "Detector.region":
-        return "Sequence[Sequence[int]]"
     one = "int" if kind == "whole" else "_Number"
     many = "Sequence[int]" if kind == "whole" else "_Numbers"
     choices = ([one] if 1 in takes else []) + ([many] if max(takes) > 1 else [])
@@ -67,7 +65,8 @@ def main(output):
              "    density: float | None\n    molar_mass: float | None\n"
              "    def __init__(self, *, stol: numpy.typing.ArrayLike, factor: numpy.typing.ArrayLike, thickness: float | None = None, "
              "density: float | None = None, molar_mass: float | None = None) -> None: ...\n",
-             "\ndef random_rotation(seed: int | None = None) -> numpy.typing.NDArray[numpy.float64]: ..."]
+             "\ndef random_misset(count: int | None = None, seed: int | numpy.random.Generator | None = None) -> numpy.typing.NDArray[numpy.float64]: ...",
+             "def random_rotation(seed: int | None = None) -> numpy.typing.NDArray[numpy.float64]: ..."]
     for part in (experiment.Crystal, experiment.Beam, experiment.Detector, experiment.Goniometer, experiment.Expt):
         *body, init, arguments = stub_of(part, types)
         lines += [*body, init + arguments]

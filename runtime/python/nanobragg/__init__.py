@@ -14,11 +14,13 @@ import importlib.util as _util
 import os as _os
 
 from . import _core
+from ._batches import render_batch
 from ._errors import FileError, FlagError, UnknownName, Warning
 from .background import extract_background
-from .experiment import Background, Beam, Crystal, Detector, Expt, Goniometer, Panel, random_rotation
-from .function import Function, render_batch
+from .experiment import Background, Beam, Crystal, Detector, Expt, Goniometer, Panel, random_misset, random_rotation
+from .function import Function
 from .response import counts, point_spread, true_counts
+from .labels import Spots
 from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters, read_image
 from .units import (angstrom, degree, electronvolt, hc, kiloelectronvolt, meter, micrometer, millimeter, milliradian,
                     nanometer, percent, radian, second)
@@ -36,6 +38,6 @@ for _folder in (_os.path.join(_os.path.dirname(_os.path.realpath(_core.__file__)
     _core.add_code_folder(_folder)
 
 __all__ = ["Background", "Beam", "Crystal", "Detector", "Expt", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
-           "Panel", "Parameter", "ParameterTable", "Simulator", "UnknownName", "Warning", "angstrom", "counters", "counts", "degree",
+           "Panel", "Parameter", "ParameterTable", "Simulator", "Spots", "UnknownName", "Warning", "angstrom", "counters", "counts", "degree",
            "electronvolt", "extract_background", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter",
-           "milliradian", "nanometer", "percent", "point_spread", "radian", "random_rotation", "read_image", "render_batch", "second", "true_counts"]
+           "milliradian", "nanometer", "percent", "point_spread", "radian", "random_misset", "random_rotation", "read_image", "render_batch", "second", "true_counts"]

@@ -1,5 +1,6 @@
 """Turns what users give into arrays that the compiled part takes."""
 
+import re
 import shlex
 from collections.abc import Iterable
 from typing import Any
@@ -10,8 +11,25 @@ from numpy.typing import NDArray
 Array = NDArray[numpy.float64]
 
 
+_UNITS = {"Å": "angstrom", "A": "angstrom", "Angstrom": "angstrom", "nm": "nanometer", "um": "micrometer", "µm": "micrometer",
+          "mm": "millimeter", "m": "meter", "deg": "degree", "degrees": "degree", "°": "degree", "mrad": "milliradian", "rad": "radian",
+          "eV": "electronvolt", "keV": "kiloelectronvolt", "%": "percent", "s": "second"}
+
+
+def refuse_units(value: Any, what: str) -> None:
+    """Strings such as "0.98 A", and quantities of pint and astropy, are no numbers: NumPy would drop their units."""
+    if isinstance(value, str):
+        number, unit = re.fullmatch(r"\s*([-+.\deE]*)\s*(.*?)\s*", value, re.DOTALL).groups()
+        unit = _UNITS.get(unit, unit if unit in _UNITS.values() else "angstrom")
+        raise TypeError(f"{what} is the string {value!r}; numbers are in SI units: {number or '0.98'} * nb.{unit}")
+    for attribute, number in (("to_base_units", "to_base_units().magnitude"), ("si", "si.value")):
+        if hasattr(value, attribute):
+            raise TypeError(f"{what} is a quantity with a unit, {value}; give its number in SI units, .{number}")
+
+
 def doubles(value: Any, what: str) -> Array:
     """float64 one after another, without a copy where it is that already."""
+    refuse_units(value, what)
     module = type(value).__module__.partition(".")[0]
     if module == "torch":
         if value.device.type != "cpu":
@@ -24,9 +42,9 @@ def doubles(value: Any, what: str) -> Array:
             value = numpy.from_dlpack(value)
         array = numpy.asarray(value)
     except (TypeError, ValueError, BufferError) as error:
-        raise TypeError(f"{what} is no number and no array of numbers: {error}") from None
+        raise TypeError(f"{what} is neither a number nor an array of numbers: {error}") from None
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{what} is an array of {array.dtype}; it has to be one of real numbers")
+        raise TypeError(f"{what} is an array of {array.dtype}; it has to contain real numbers")
     shape = array.shape  # ascontiguousarray makes (1,) of ()
     return numpy.ascontiguousarray(array, dtype=numpy.float64).reshape(shape)
 
@@ -68,7 +86,7 @@ def names(wrt: Any) -> str:
         words = [wrt]
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"parameters are names, as 'cell' or ['cell_a', 'misset'], and {word!r} is none")
+            raise TypeError(f"parameters are names, such as 'cell' or ['cell_a', 'misset'], and {word!r} is not")
     if not words:
         raise ValueError("no parameter is named")
     return ",".join(words)

@@ -9,7 +9,11 @@ def moved(module, names):
         if name not in names:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         instead, value = names[name]
-        warnings.warn(f"{module}.{name} is deprecated and goes in the next minor version: use {instead}",
-                      DeprecationWarning, stacklevel=2)
+        deprecated(f"{module}.{name}", instead)
         return value()
     return getattr_
+
+
+def deprecated(name, instead):
+    """Warns the caller of a function of this name."""
+    warnings.warn(f"{name} is deprecated and goes in the next minor version: use {instead}", DeprecationWarning, stacklevel=3)

@@ -1,6 +1,6 @@
 """The image of a Function, and its derivatives, as primitives of JAX.
 
-Each has rules for forward mode (what it changes by, when an argument changes) and, in the arguments that it is linear in, for
+theta, v and cotangents have leading axes, the same ones, where there are several shots. Each has rules for forward mode (what it changes by, when an argument changes) and, in the arguments that it is linear in, for
 transposition; JAX makes jvp, grad, jacfwd, jacrev and hessian of them.
 
     image(theta)                  the image
@@ -30,7 +30,7 @@ _forward_twice = ("forward mode over forward mode is not available for images: t
 
 
 def _primitive(name, pixels, compute=None):
-    """A primitive whose result is of pixels, or else as long as theta.
+    """A primitive whose result is of pixels, or else as long as theta; leading axes are shots.
 
     compute: of NumPy arrays, by a Function; None: no kernel does.
     """
@@ -38,7 +38,7 @@ def _primitive(name, pixels, compute=None):
 
     @primitive.def_abstract_eval
     def _(theta, *others, function):
-        return theta.update(shape=function.shape if pixels else theta.shape)
+        return theta.update(shape=(*theta.shape[:-1], *function.shape) if pixels else theta.shape)
 
     @primitive.def_impl
     def _(theta, *others, function):
@@ -57,16 +57,12 @@ def _primitive(name, pixels, compute=None):
 
     mlir.register_lowering(primitive, lower, platform="cpu")
 
-    def one_after_another(arguments, axes, *, function):
-        mapped = [jnp.moveaxis(a, axis, 0) for a, axis in zip(arguments, axes) if axis is not None]
+    def shots(arguments, axes, *, function):
+        size = next(a.shape[axis] for a, axis in zip(arguments, axes) if axis is not None)
+        moved = [jnp.broadcast_to(a, (size, *a.shape)) if axis is None else jnp.moveaxis(a, axis, 0) for a, axis in zip(arguments, axes)]
+        return primitive.bind(*moved, function=function), 0
 
-        def one(parts):
-            rest = iter(parts)
-            return primitive.bind(*(a if axis is None else next(rest) for a, axis in zip(arguments, axes)), function=function)
-
-        return jax.lax.map(one, mapped), 0
-
-    batching.primitive_batchers[primitive] = one_after_another
+    batching.primitive_batchers[primitive] = shots
     return primitive
 
 

@@ -26,15 +26,15 @@ def simulator_of(handle):
     return simulator
 
 
-def snapshot(simulator, names):
+def snapshot(simulator, names, wrt=None, rows=None):
     """(token, Function) of the simulator as it is now; the same until it changes."""
     cache = simulator._functions
     if not isinstance(cache, collections.OrderedDict):
         cache = simulator._functions = collections.OrderedDict()
-    key = (simulator._core.version, names)
+    key = (simulator._core.version, names, wrt, rows and tuple(array.tobytes() for array in rows))
     if key not in cache:
         token = next(_tokens)
-        cache[key] = token, Function(simulator, names)
+        cache[key] = token, Function(simulator, names, wrt, rows)
         _snapshots[token] = cache[key][1]
         while len(cache) > max(_kept, 1):
             cache.popitem(last=False)

@@ -5,6 +5,8 @@ operators.
     JVP(theta, v)                 its derivative along v
     VJP(theta, cotangent)         the derivative of sum(cotangent * image) by theta
     HVP(theta, v, cotangent)      the derivative of VJP along v
+
+theta, v and cotangents have leading axes, the same ones, where there are several shots.
 """
 
 import numpy
@@ -37,6 +39,11 @@ def tensor_of(array, like):
     return torch.from_numpy(array).to(like.device)
 
 
+def leading(size, axes, tensors):
+    """The tensors with the axis of shots in front; those that all shots share are expanded."""
+    return [t.expand(size, *t.shape) if axis is None else t.movedim(axis, 0) for t, axis in zip(tensors, axes)]
+
+
 def _function(cls):
     """Completes a class with ``compute(function, *tensors)`` to a function of autograd."""
 
@@ -53,14 +60,12 @@ def _function(cls):
         setup_context(ctx, inputs, None)
         return forward(*inputs)
 
-    def one_after_another(info, axes, function, *tensors):
-        images = [cls.apply(function, *(t if d is None else t.select(d, i) for t, d in zip(tensors, axes[1:])))
-                  for i in range(info.batch_size)]
-        return torch.stack(images), 0
+    def shots(info, axes, function, *tensors):
+        return cls.apply(function, *leading(info.batch_size, axes[1:], tensors)), 0
 
     if hasattr(torch, "func"):
         cls.forward, cls.setup_context = staticmethod(forward), staticmethod(setup_context)
-        cls.vmap = staticmethod(one_after_another)
+        cls.vmap = staticmethod(shots)
     else:
         cls.forward = staticmethod(forward_with_context)
     return cls

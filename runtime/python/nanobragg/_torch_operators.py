@@ -5,7 +5,7 @@ import torch
 from torch.library import custom_op
 
 from . import _snapshots
-from ._torch_functions import THIRD, VJP, array_of, is_transformed, tensor_of
+from ._torch_functions import THIRD, VJP, array_of, is_transformed, leading, tensor_of
 
 
 @custom_op("nanobragg::image", mutates_args=(), schema="(str handle, str names, Tensor theta) -> (Tensor, Tensor)")
@@ -17,7 +17,7 @@ def image_op(handle, names, theta):
 @image_op.register_fake
 def _(handle, names, theta):
     shape = _snapshots.simulator_of(handle).shape
-    return theta.new_empty(shape), torch.empty((), dtype=torch.int64)
+    return theta.new_empty((*theta.shape[:-1], *shape)), torch.empty((), dtype=torch.int64)
 
 
 @custom_op("nanobragg::image_vjp", mutates_args=(), schema="(Tensor token, Tensor theta, Tensor cotangent) -> Tensor")
@@ -95,14 +95,14 @@ def _hvp_backward(ctx, _):
     raise NotImplementedError(THIRD)
 
 
-def _one_after_another(op):
-    def mapped(info, in_dims, *args):
-        def at(i):
-            return op(*(a if d is None else a.select(d, i) for a, d in zip(args, in_dims)))
-        results = [at(i) for i in range(info.batch_size)]
-        if isinstance(results[0], tuple):
-            return tuple(torch.stack(r) for r in zip(*results)), tuple(0 for _ in results[0])
-        return torch.stack(results), 0
+def _image_shots(info, in_dims, handle, names, theta):
+    return image_op(handle, names, *leading(info.batch_size, in_dims[2:], [theta])), (0, None)
+
+
+def _shots(op):
+    def mapped(info, in_dims, token, *tensors):
+        token = token if in_dims[0] is None else token.select(in_dims[0], 0)  # all shots are of one snapshot
+        return op(token, *leading(info.batch_size, in_dims[1:], tensors)), 0
     return mapped
 
 
@@ -110,9 +110,10 @@ image_op.register_autograd(_image_backward, setup_context=_image_context)
 vjp_op.register_autograd(_vjp_backward, setup_context=_context)
 jvp_op.register_autograd(_jvp_backward, setup_context=_context)
 hvp_op.register_autograd(_hvp_backward, setup_context=lambda ctx, inputs, output: None)
-for _op in (image_op, vjp_op, jvp_op, hvp_op):
-    if hasattr(_op, "register_vmap"):
-        _op.register_vmap(_one_after_another(_op))
+if hasattr(image_op, "register_vmap"):
+    image_op.register_vmap(_image_shots)
+    for _op in (vjp_op, jvp_op, hvp_op):
+        _op.register_vmap(_shots(_op))
 
 
 class _PlainImage(torch.autograd.Function):

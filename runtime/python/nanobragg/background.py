@@ -23,6 +23,6 @@ def extract_background(simulator: Simulator, image: Any, bins: int = 100) -> Arr
     region do not count. ``numpy.savetxt("air.stol", table[:, :2])`` writes a file for ``-stol``."""
     image = numpy.ascontiguousarray(image, dtype=numpy.float64)
     if image.shape != tuple(simulator.shape):
-        raise ValueError(f"the image has the shape {image.shape} and the simulator {tuple(simulator.shape)}")
+        raise ValueError(f"the image has shape {image.shape}, but the simulator's has {tuple(simulator.shape)}")
     table = _core.extract_background(simulator._core, image.reshape(-1), bins)
     return numpy.array(table, dtype=numpy.float64).reshape(-1, 4)

@@ -175,7 +175,7 @@ def _nb_try():
     found = str(beside) if beside.exists() else shutil.which("nb-try")
     if not found:
         raise CompilerError("nb-try, which judges pipelines, is not in PATH; it is built and installed with the compiler's "
-                            "tools, and is no part of a wheel")
+                            "tools, and is not a part of a wheel")
     return found
 
 

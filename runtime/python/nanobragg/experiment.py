@@ -12,7 +12,9 @@ import os
 import numpy
 
 from . import _core
+from ._arrays import refuse_units
 from ._errors import unknown
+from .factors import box
 
 Panel = _core.Panel
 
@@ -23,7 +25,7 @@ for _name, *_rest in _core.quantities():
 
 
 def _field(doc):
-    """A field of a dataclass that is no quantity of the table."""
+    """A field of a dataclass that is not a quantity of the table."""
     return dataclasses.field(default=None, metadata={"doc": doc})
 
 
@@ -69,19 +71,18 @@ def _whole(value, name, lowest):
     return whole
 
 
-def _list(value, counts, name, kind):
+def _list(value, counts, name, kind, meaning):
     """So many numbers; one may stand alone."""
+    refuse_units(value, name)
     wanted = " or ".join(map(str, counts)) + (" whole" if kind == "whole" else "") + (" number" if list(counts) == [1] else " numbers")
-    if isinstance(value, str) or (1 not in counts and not hasattr(value, "__iter__")):
+    if 1 not in counts and not hasattr(value, "__iter__"):
         raise ValueError(f"{name} needs {wanted}, not {value!r}")
     values = list(value) if hasattr(value, "__iter__") else [value]
     if len(values) not in counts:
-        raise ValueError(f"{name} needs {wanted} and is given {len(values)}")
+        raise ValueError(f"{name} needs {wanted} and is given {len(values)}: {meaning}")
+    for one in values:
+        refuse_units(one, name)
     return values
-
-
-# Fields whose numbers Python takes in another order than nb-sim.
-_flat = {"region": lambda region: [bound for pair in reversed(list(region)) for bound in pair]}
 
 
 class _Part:
@@ -91,7 +92,7 @@ class _Part:
 
     def give(self, request):
         """Puts what is set into the request."""
-        for name, (kind, takes, _, _, lowest) in _quantities.get(type(self).__name__, {}).items():
+        for name, (kind, takes, _, meaning, lowest) in _quantities.get(type(self).__name__, {}).items():
             value, full = getattr(self, name), f"{type(self).__name__}.{name}"
             if value is None:
                 continue
@@ -101,8 +102,8 @@ class _Part:
             if kind == "choice":
                 self._choose(request, full, name, value, takes)
                 continue
-            values = _list(_flat.get(name, lambda v: v)(value), takes, name, kind)
-            request.set(full, [_whole(v, name, lowest) if kind == "whole" else float(v) for v in values])
+            values = _list(value, takes, full, kind, meaning)
+            request.set(full, [_whole(v, full, lowest) if kind == "whole" else float(v) for v in values])
         for name, kind in self._files.items():
             if isinstance(getattr(self, name), (str, os.PathLike)):
                 request.set_file(kind, os.fspath(getattr(self, name)))
@@ -123,14 +124,25 @@ class _Part:
 def _matrix(value, name):
     matrix = numpy.asarray(value, dtype=float)
     if matrix.shape != (3, 3):
-        raise ValueError(f"{name} has the shape (3, 3) and is given an array of the shape {matrix.shape}")
+        raise ValueError(f"{name} has shape (3, 3), but the array has shape {matrix.shape}")
     return matrix
 
 
+def random_misset(count=None, seed=None):
+    """Angles for ``misset`` (rad), uniform over all rotations: (3,), or (count, 3).
+
+    seed: a whole number, or a random generator of NumPy; None: others each time. Angles that are drawn uniformly themselves crowd at the
+    poles.
+    """
+    if isinstance(seed, numpy.random.Generator):
+        seed = int(seed.integers(2**31))
+    angles = _core.random_missets(1 if count is None else operator.index(count), seed)
+    return angles[0] if count is None else angles
+
+
 def random_rotation(seed=None):
-    """A rotation matrix, uniform over all rotations, for ``Crystal(rotation=...)``. seed: a whole number; None: another
-    rotation each time."""
-    return numpy.reshape(_core.random_rotation(seed), (3, 3))
+    """A rotation matrix, uniform over all rotations, for ``Crystal(rotation=...)``; seed as of ``random_misset``."""
+    return numpy.reshape(_core.rotation_of(random_misset(seed=seed).tolist()), (3, 3))
 
 
 def _rotation(value):
@@ -141,7 +153,7 @@ def _rotation(value):
         cross = numpy.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
         return numpy.eye(3) + 2 * w * cross + 2 * cross @ cross
     if value.shape != (3, 3) or not numpy.allclose(value @ value.T, numpy.eye(3), atol=1e-6) or numpy.linalg.det(value) < 0:
-        raise ValueError("Crystal.rotation is no rotation: give a 3 x 3 rotation matrix or a quaternion (w, x, y, z)")
+        raise ValueError("Crystal.rotation is not a rotation: give a 3 x 3 rotation matrix or a quaternion (w, x, y, z)")
     return value
 
 
@@ -151,12 +163,13 @@ class Crystal(_Part):
 
     Its orientation is one of ``misset`` (angles, or "random"), ``rotation``, ``matrix`` and ``real_space``; ``misset`` turns the latter two.
     """
-    rotation: object = _field("in place of misset: a 3 x 3 rotation matrix, or a quaternion (w, x, y, z), which turns the cell from a "
+    rotation: object = _field("instead of misset: a 3 x 3 rotation matrix, or a quaternion (w, x, y, z), which rotates the cell from a "
                               "along x and b in the x-y plane; random_rotation() makes one")
     matrix: object = _field("instead of a cell: 3 x 3, columns a*, b*, c* in the lab frame, 1/m")
     real_space: object = _field("instead of a cell: 3 x 3, rows a, b, c in the lab frame, m")
     hkl: str = _field("file of structure factors, lines h k l F")
-    structure_factors: tuple = _field("(array[h, k, l] in electrons, (hmin, kmin, lmin)), instead of hkl")
+    structure_factors: object = _field("(array[h, k, l] in electrons, (hmin, kmin, lmin)), gemmi's Mtz or AsuData, or a DataSet of "
+                                       "reciprocalspaceship; instead of hkl")
 
     _files = {"hkl": "hkl"}
 
@@ -172,16 +185,12 @@ class Crystal(_Part):
             request.set_matrix(_matrix(self.matrix, "matrix").reshape(-1).tolist())
         if self.real_space is not None:
             vectors = _matrix(self.real_space, "real_space")
+            _core.check_field("Crystal.real_space", "-cell", vectors.reshape(-1).tolist())
             if not abs(numpy.linalg.det(vectors)) > 0:
                 raise ValueError("Crystal.real_space has vectors that lie in a plane; give rows a, b, c in m")
             request.set_matrix(numpy.linalg.inv(vectors).reshape(-1).tolist())
         if self.structure_factors is not None:
-            try:
-                values, lowest = self.structure_factors
-                lowest = tuple(operator.index(i) for i in lowest)
-            except (TypeError, ValueError):
-                raise TypeError("structure_factors are a pair (array[h, k, l], (hmin, kmin, lmin)), the latter three integers") from None
-            request.set_grid(values, lowest)
+            request.set_grid(*box(self.structure_factors))
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -201,8 +210,8 @@ class Background:
 
 @_strict
 class Beam(_Part):
-    """The beam and what is in it: wavelength, intensity, divergence, polarization, background."""
-    sources: object = _field("rows (x, y, z, weight, wavelength): where sources are, any scale, and m")
+    """The beam: wavelength, intensity, divergence, polarization, and amorphous material in it."""
+    sources: object = _field("rows (x, y, z, weight, wavelength): positions of sources in any unit, and wavelengths in m")
     sourcefile: str = _field("file of sources")
     spectrum: str = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight")
     background: object = _field("amorphous scattering: a Background, water or air, a file as of -stol, or a list of them")
@@ -256,7 +265,7 @@ class Detector(_Part):
         if self.panels is not None and not isinstance(self.panels, (str, os.PathLike)):
             for name in self._place:
                 if getattr(self, name) is not None:
-                    raise ValueError(f"Detector.{name} and Detector.panels both say where the detector is; give one of them")
+                    raise ValueError(f"Detector.{name} and Detector.panels both describe the detector; give one of them")
             request.set_panels(list(self.panels))
         if self.mask is not None:
             request.set_mask(numpy.ascontiguousarray(numpy.asarray(self.mask) != 0, dtype=numpy.uint8))
@@ -271,7 +280,7 @@ class Goniometer(_Part):
 
 @_strict
 class Expt(_Part):
-    """An experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector. Values of other parts go before it."""
+    """An experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector. Values of other parts override it."""
     file: str = _field("FILE or FILE:NUMBER, counted from 0")
 
     _files = {"file": "expt"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ._arrays import Array, doubles
+from .labels import directions, is_flat
 
 if TYPE_CHECKING:
     from .simulator import Simulator
@@ -56,33 +57,10 @@ def grey_png(levels):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows, 6)) + chunk(b"IEND", b"")
 
 
-def _turn(sim):
-    """The detector's rotation: about X, then Y, then Z, then the swing."""
-    def about(axis, angle):
-        x, y, z = numpy.asarray(axis) / numpy.linalg.norm(axis)
-        k = numpy.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        return numpy.eye(3) + math.sin(angle) * k + (1 - math.cos(angle)) * k @ k
-
-    turn = numpy.eye(3)
-    for name, axis in (("detector_rotx", (1, 0, 0)), ("detector_roty", (0, 1, 0)), ("detector_rotz", (0, 0, 1))):
-        turn = about(axis, sim[name]) @ turn
-    return about(sim["twotheta_axis"], sim["twotheta"]) @ turn
-
-
-def two_theta(sim: Simulator, shape: Sequence[int]) -> Array:
-    """Angles between beam and pixels, (panel, slow, fast), rad; of flat detectors."""
-    fast, slow, normal = (sim[n] for n in ("fast_axis", "slow_axis", "normal_axis"))
-    beam, size = sim["beam_direction"], sim["pixel_size"]
-    turn = _turn(sim)
-    fast, slow, normal = (turn @ v for v in (fast, slow, normal))
-    names = sim.parameters
-    close = sim["close_distance"] if "close_distance" in names else abs(normal @ beam) * sim["distance"]
-    # The beam centre is where the beam is, or of detectors that turn about the sample the nearest point.
-    f, s = (numpy.arange(n) + 0.5 for n in (shape[-1], shape[-2]))
-    away = ((f[None, :, None] * size - sim["beam_center_fast"]) * fast + (s[:, None, None] * size - sim["beam_center_slow"]) * slow)
-    pivot_is_sample = "pivot=sample" in sim._core.variant()
-    position = away + (close * normal if pivot_is_sample else close / (normal @ beam) * beam)
-    return numpy.arccos(numpy.clip(position @ beam / numpy.linalg.norm(position, axis=-1), -1, 1))
+def two_theta(sim: Simulator) -> Array:
+    """Angles between beam and pixels, in the image's shape, rad; of flat detectors."""
+    beam = sim["beam_direction"] / numpy.linalg.norm(sim["beam_direction"])
+    return numpy.arccos(numpy.clip(directions(sim) @ beam, -1, 1))
 
 
 def image(array: Any, sim: Simulator | None = None, ax: Any = None, rings: bool | Sequence[float] = True, cmap: Any = "gray_r",
@@ -100,7 +78,7 @@ def image(array: Any, sim: Simulator | None = None, ax: Any = None, rings: bool 
         raise ImportError("nanobragg.plot.image needs matplotlib; pip install matplotlib") from None
     flat, shape = _rows(array), numpy.shape(array)
     if sim is not None and shape != sim.shape:
-        raise ValueError(f"the image has the shape {shape} and the simulator's {sim.shape}")
+        raise ValueError(f"the image has shape {shape}, but the simulator's has {sim.shape}")
     panels = shape[0] if len(shape) == 3 else 1
     if ax is None:
         ax = plt.subplots()[1]
@@ -111,8 +89,8 @@ def image(array: Any, sim: Simulator | None = None, ax: Any = None, rings: bool 
     height = flat.shape[0] // panels
     for i in range(1, panels):
         ax.axhline(i * height - 0.5, color="tab:blue", linewidth=0.8)
-    if sim is not None and rings is not False and panels == 1:
-        resolution = sim["wavelength"] / (2 * numpy.sin(numpy.maximum(two_theta(sim, shape), 1e-9) / 2)) * 1e10
+    if sim is not None and rings is not False and panels == 1 and is_flat(sim):
+        resolution = sim["wavelength"] / (2 * numpy.sin(numpy.maximum(two_theta(sim), 1e-9) / 2)) * 1e10
         if rings is True:
             corner = resolution.min()
             rings = [round(d, 1 - math.floor(math.log10(d))) for d in (corner * 1.2, corner * 1.6, corner * 2.5, corner * 5)]

@@ -16,7 +16,7 @@ _orders = ("detector", "noisify", "simtbx")
 
 
 def point_spread(image: Any, kind: str, width: float, radius: int | None = None, threads: int = 0) -> Array:
-    """The image with each pixel's light spread over its neighbours, as ``nb-sim -psf`` does it.
+    """The image with point spread, as by ``nb-sim -psf``.
 
     image: (slow, fast) or (panel, slow, fast). kind: "gauss" or "fiber". width: full width at half maximum in pixels.
     radius: in pixels; by default all but 1e-7 of a Gaussian's light is within, or 98 % of a fiber's. Shares add up to 1
@@ -28,15 +28,14 @@ def point_spread(image: Any, kind: str, width: float, radius: int | None = None,
 
 
 def true_counts(counts: Any, dead_time: float, exposure: float) -> Array:
-    """The photons of which a detector with ``-dead_time`` counts so many: the inverse of y exp(-y dead_time / exposure).
+    """The photons that give these counts on a detector with ``-dead_time``: the inverse of y exp(-y dead_time / exposure).
 
-    counts: any shape, not negative. dead_time, exposure: s. Two numbers of photons have these counts; this is the
-    lower one, below exposure / dead_time. Raises ValueError for more counts than exposure / (e dead_time).
+    counts: any shape, not negative. dead_time, exposure: s. Two numbers of photons give the same counts; this is the smaller one, below exposure / dead_time. Raises ValueError for more counts than exposure / (e dead_time).
     """
     counts = numpy.asarray(counts, dtype=float)
     rate = _number("dead_time", dead_time, 0, math.inf) / _number("exposure", exposure, 0, math.inf, above=True)
     if not (counts >= 0).all():
-        raise ValueError("counts are not negative, and one of these is, or is no number")
+        raise ValueError("counts must be non-negative numbers, and one of these is negative or NaN")
     lost = counts * rate
     if (lost > math.exp(-1)).any():
         raise ValueError(f"no number of photons makes {counts.max()} counts with this dead time, which leaves at most "
@@ -53,13 +52,12 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
            gain: float = 1.0, offset: float = 0.0, readout_noise: float = 0.0, dead_pixels: float = 0.0, hot_pixels: float = 0.0,
            psf: str | None = None, psf_width: float | None = None, psf_radius: int | None = None, order: str = "detector",
            bits: int = 16, overload: float | None = None, threads: int = 0) -> NDArray[numpy.unsignedinteger[Any]]:
-    """The counts of one exposure where ``photons`` are expected, as ``nb-sim -noisefile`` draws them.
+    """Draws the counts of one exposure with ``photons`` as expected values, as ``nb-sim -noisefile`` does.
 
     photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not negative, finite.
     seed, shot: another shot of the same seed is independent. The same numbers on any number of threads.
-    flicker: of the beam, calibration: of the pixels' sensitivity by calibration_seed, as fractions. gain: ADU per
-    photon. offset, readout_noise: ADU. dead_pixels, hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: of
-    the photons counted, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
+    flicker (of the beam) and calibration (of the pixels' sensitivity, by calibration_seed): fractions. gain: ADU per
+    photon. offset, readout_noise: ADU. dead_pixels, hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: point spread of the counted photons, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
 
     Returns whole counts from 0 to ``overload`` (by default the largest), uint16 with bits=16 and uint32 with 32.
     """
@@ -92,7 +90,7 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
 def _image(value, what, any_sign=False):
     array = doubles(value, what)
     if array.ndim not in (2, 3) or array.size == 0:
-        raise ValueError(f"{what} has the shape {array.shape}; it has to be (slow, fast) or (panel, slow, fast)")
+        raise ValueError(f"{what} has shape {array.shape}; it has to be (slow, fast) or (panel, slow, fast)")
     if not any_sign and not ((array >= 0) & (array < numpy.inf)).all():
         raise ValueError(f"{what} have pixels that are negative or no finite number")
     return array.reshape((-1, *array.shape[-2:])), array.shape

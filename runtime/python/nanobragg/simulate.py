@@ -85,7 +85,7 @@ def series(flags: str | Iterable[str], comm: Any = None) -> None:
     if _is_part(flags):
         raise ValueError("the ranks of the communicator are the shards; leave out --shard and --deal")
     if not _is_series(flags):
-        raise ValueError("one image is no series; give --shots or --frames, or run nb-sim on one rank")
+        raise ValueError("one image is not a series; give --shots or --frames, or run nb-sim on one rank")
     environment.setdefault("OMP_NUM_THREADS", str(_threads(comm)))
     comm = comm.Dup()  # with messages of its own
     ours, theirs = socket.socketpair()

@@ -17,14 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
+from ._batches import batch
 from ._on_device import is_on_device, ordered
 from ._arrays import words as words_of
 from ._errors import FileError, UnknownName, Warning, unknown
+from .factors import box
 from .experiment import Beam, Crystal, Detector, Expt, Goniometer, _Part
+from .reflections import Reflections, wanted_rows
 
 
 if TYPE_CHECKING:
     from .function import Function
+    from .labels import Spots
 
 Flags = str | Iterable[object]
 Names = str | Iterable[str]
@@ -35,7 +39,7 @@ _SETTINGS = ("threads", "precision", "device", "engine", "pixels", "cull", "spec
 
 
 class Loss:
-    """A number from an image, a sum over its pixels; see ``Simulator.gradient``.
+    """A loss: a number computed from an image as a sum over pixels; see ``Simulator.gradient``.
 
     Pixels outside of the region of interest, or masked, contribute nothing.
     """
@@ -58,9 +62,9 @@ class Loss:
     def chi_square(data: ArrayLike, sigma: ArrayLike = 1.0, mask: ArrayLike = None) -> "Loss":
         """``sum(((image - data) / sigma)**2)``.
 
-        data: in the image's shape; pixels where it is not finite are left out.
-        sigma: one number, or in the image's shape; pixels where it is not positive and finite are left out.
-        mask: in the image's shape, 0 or False leaves a pixel out.
+        data: in the image's shape; non-finite pixels are ignored.
+        sigma: one number, or in the image's shape; pixels where it is not positive and finite are ignored.
+        mask: in the image's shape; pixels of 0 or False are ignored.
         """
         data, sigma = doubles(data, "data"), doubles(sigma, "sigma")
         arrays = [("data", data.shape)]
@@ -72,13 +76,13 @@ class Loss:
 
     @staticmethod
     def poisson(data: ArrayLike, background: ArrayLike = 0.0, mask: ArrayLike = None, gain: ArrayLike = 1.0) -> "Loss":
-        """Minus the logarithm of the likelihood of counted photons: ``sum(m - n * log(m) + log(n!))``.
+        """The negative log-likelihood of counted photons: ``sum(m - n * log(m) + log(n!))``.
 
-        n = data / gain were counted and m = (image + background) / gain expected. Infinite where nothing is expected
-        and something was counted: give a background.
-        data: in the image's shape; pixels where it is not finite or below 0 are left out.
+        n = data / gain are the counts and m = (image + background) / gain the expected ones. Infinite where counts are observed and
+        none expected; give a background.
+        data: in the image's shape; non-finite and negative pixels are ignored.
         background, gain: one number, or in the image's shape; gain is in ADU per photon of an image in ADU.
-        mask: in the image's shape, 0 or False leaves a pixel out.
+        mask: in the image's shape; pixels of 0 or False are ignored.
         """
         return Loss._likelihood(False, data, background, 0.0, mask, gain)
 
@@ -118,7 +122,7 @@ class Loss:
     def _for(self, shape):
         for what, given in self._arrays:
             if given != shape:
-                raise ValueError(f"{what} of the loss has the shape {given} and the image {shape}")
+                raise ValueError(f"{what} of the loss has shape {given}, but the image has {shape}")
         return self._core
 
 
@@ -182,29 +186,29 @@ class ParameterTable(collections.abc.Mapping):
 
 
 class Simulator:
-    """An experiment whose numbers may change, and what is computed of it.
+    """An experiment, whose parameters can change, and its images and derivatives.
 
-    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, with ``Expt("refined.expt")`` under them, or
+    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, optionally with ``Expt("refined.expt")``,
+    which they override, or
     ``Simulator.from_flags("-cell 70 80 90 90 90 90 -hkl f.hkl ...")``. All numbers are in SI units (m, rad, 1/m,
-    photons/m^2, electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) where the
-    detector names panels. Nothing is compiled again when numbers change. Several threads may use one simulator; they
-    wait for each other.
+    photons/m^2, electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) if the detector has
+    panels. Changing numbers compiles nothing. Several threads may use one simulator; they wait for each other.
 
-    threads: 0 or None: as many as the machine offers.
+    threads: number of threads; 0 or None: one per core.
     precision: "f64", "mixed" or "f32", of the kernel's arithmetic.
     device: "auto", "cpu", "cuda", "cuda:1", "hip", "opencl", "all" or another word of nb-sim's --device.
-    pixels: those that are asked for, an array of whole numbers (pixels, 3) with panel, slow, fast, or (pixels, 2) with
-    slow, fast; an image is then (pixels,), in this order, at a cost proportional to their number, as with --pixels=FILE.
+    pixels: compute only these, an integer array (pixels, 3) of panel, slow, fast, or (pixels, 2) of slow, fast; an image then has
+    the shape (pixels,), as with --pixels=FILE.
     engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
-    cull: "off", "exact" or a tolerance such as 1e-9: which samples are left out, as nb-sim's --cull.
-    specialize: False: one kernel for all numbers of cells. fallback: True: the interpreter where no kernel can be compiled,
-    in place of an error. kernel_file, pipeline, plugins, patterns: a kernel, or passes, of one's own (nanobragg.compiler).
-    compat: "right", or "c" for the C program's peculiarities, as nb-sim's -compat.
-    flags: more flags of nb-sim, a string or a list, laid over the parts.
+    cull: "off", "exact" or a tolerance such as 1e-9: samples to skip, as nb-sim's --cull.
+    specialize: False: one kernel for all numbers of cells. fallback: True: use the interpreter if no kernel can be compiled.
+    kernel_file, pipeline, plugins, patterns: your own kernel or passes (nanobragg.compiler).
+    compat: "right", or "c" to reproduce the C program, as nb-sim's -compat; "simtbx" gives all layers of a sensor the solid angle of
+    a plane at its face.
+    flags: more options of nb-sim, a string or a list, which override the parts.
 
-    Errors: FlagError (a ValueError) says what is wrong with flags, FileError (an OSError) what is wrong with a file,
-    UnknownName (a ValueError and a LookupError) that there is no such parameter, ValueError what is wrong with a number
-    or a shape, RuntimeError why something cannot be compiled or run.
+    Errors: FlagError (a ValueError) for options, FileError (an OSError) for files, UnknownName (a ValueError and a LookupError) for
+    parameters, ValueError for numbers and shapes, RuntimeError for failures of compilation or of a run.
     """
 
     def __init__(self, *parts: _Part, flags: Flags = (), compat: str = "right", **settings: Any) -> None:
@@ -242,7 +246,7 @@ class Simulator:
             settings["pixels"] = pixel_rows(settings["pixels"])
         threads = settings.get("threads")
         if threads is not None and not isinstance(threads, (int, numpy.integer)):
-            raise TypeError(f"threads={threads!r} is no whole number; 0 means as many as the machine offers")
+            raise TypeError(f"threads={threads!r} is not a whole number; 0 means as many as the machine offers")
         if threads is not None and abs(int(threads)) >= 2**31:
             raise ValueError(f"threads={threads} are too many; 0 means as many as the machine offers")
         for name in settings:
@@ -250,7 +254,7 @@ class Simulator:
                 raise TypeError(unknown("Simulator", name, _SETTINGS))
         for name in ("precision", "device", "engine"):
             if not isinstance(settings.get(name), (str, type(None))):
-                raise TypeError(f"{name}={settings[name]!r} is no word; say it as a string")
+                raise TypeError(f"{name}={settings[name]!r} is not a string")
         core, said = _core.create(request, words, settings)
         self.__init_core(core)
         for text in said:
@@ -296,7 +300,7 @@ class Simulator:
 
     def __setattr__(self, name, value):
         if not name.startswith("_") and name != "structure_factors" and name in self:
-            raise AttributeError(f"'{name}' is a parameter and no attribute: sim['{name}'] = ...")
+            raise AttributeError(f"'{name}' is a parameter; set it with sim['{name}'] = ...")
         object.__setattr__(self, name, value)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
@@ -305,9 +309,10 @@ class Simulator:
     def set(self, **values: ArrayLike) -> None:
         """Sets parameters, and groups of numbers, in SI units: ``sim.set(cell_a=7e-9, misset=(0, 0, 0.01))``.
 
-        When one of them is refused, none is set.
+        If one of them is refused, none is set.
         """
-        self._core.set({name: doubles(value, f"'{name}'") for name, value in values.items()})
+        for doubt in self._core.set({name: doubles(value, f"'{name}'") for name, value in values.items()}):
+            warnings.warn(doubt, Warning, stacklevel=2)
 
     @staticmethod
     def _name(name):
@@ -317,31 +322,24 @@ class Simulator:
 
     @property
     def structure_factors(self) -> Any:
-        """(array[h, k, l] in electrons, (hmin, kmin, lmin)), a copy; None where default_F is all there is.
+        """(array[h, k, l] in electrons, (hmin, kmin, lmin)), a copy; None if there is only default_F.
 
-        Set it to another such pair; the box may be another, and nothing is compiled again.
+        Set it to another such pair, on any box, or to what ``nanobragg.factors.box`` takes; nothing is recompiled.
         """
         return self._core.structure_factors()
 
     @structure_factors.setter
     def structure_factors(self, value: Any) -> None:
-        try:
-            array, lowest = value
-            lowest = tuple(operator.index(i) for i in lowest)
-        except (TypeError, ValueError):
-            raise TypeError("structure factors are a pair (array[h, k, l], (hmin, kmin, lmin)), the latter three integers") from None
-        if len(lowest) != 3:
-            raise ValueError("structure factors begin at three Miller indices (hmin, kmin, lmin)")
-        self._core.set_structure_factors(doubles(array, "structure factors"), lowest)
+        self._core.set_structure_factors(*box(value))
 
     # Images.
 
     def image(self, dtype: Any = "float64", out: Any = None, progress: Any = False, F: Any = None) -> Any:
         """Photons per pixel (times the gain, where there is one) in a new array, or in ``out``.
 
-        out: an array; or "device", and an image that a GPU renders stays in its memory: a DeviceArray, which from_dlpack
-        of PyTorch, JAX and CuPy takes without a copy. An image that the host renders or finishes is a NumPy array as ever.
-        progress: True shows a bar (with tqdm where it is installed); a function is called with the finished fraction.
+        out: an array; or "device": an image rendered by a GPU stays in its memory and is returned as a DeviceArray, which from_dlpack of
+        PyTorch, JAX and CuPy accept without a copy. An image that the host renders or finishes is a NumPy array.
+        progress: True shows a bar (with tqdm if installed); a function is called with the finished fraction.
         F: with out="device", structure factors of this image alone, float64 in the memory of the same GPU (anything with
         DLPack's methods), in the box of ``structure_factors``; they are read where they lie.
         """
@@ -367,6 +365,16 @@ class Simulator:
             raise ValueError("F is given in the memory of a GPU, and this image is made by the host; set structure_factors")
         return self._core.image(dtype, None, progress) if made is None else made
 
+    def images(self, parameters: Mapping[str, ArrayLike]) -> NDArray[numpy.float64]:
+        """The images of many experiments that differ only in numbers, (shots, ...), in one call.
+
+        parameters: a dict from names of parameters and groups to arrays (shots, ...), the rest in the parameter's shape:
+        ``sim.images({"cell_a": array, "misset": angles})``. Small images are computed in several threads. The simulator
+        does not change.
+        """
+        function, thetas = batch(self, parameters)
+        return function.image(thetas)
+
     def _tell(self):
         self._told = True
         for reason in (*self._core.fallback_reasons(), *_core.take_notices()):
@@ -379,7 +387,7 @@ class Simulator:
         return self._core.rendered().astype(bool)
 
     def trace(self, *pixel: int) -> dict[str, Any]:
-        """How a pixel comes about: a dict of named values in the order of computation.
+        """The named values of a pixel, a dict in the order of computation.
 
         ``trace(panel, slow, fast)`` or, of one panel, ``trace(slow, fast)``.
         """
@@ -411,7 +419,7 @@ class Simulator:
     def _image_array(self, value, what):
         array = doubles(value, what)
         if array.shape != self.shape:
-            raise ValueError(f"{what} has the shape {array.shape} and the image {self.shape}")
+            raise ValueError(f"{what} has shape {array.shape}, but the image has {self.shape}")
         return array
 
     def _one_of(self, cotangent, loss):
@@ -426,7 +434,7 @@ class Simulator:
 
         wrt: names and groups, "cell,misset_x" or ["cell", "misset_x"].
         cotangent: the derivative of your loss by each pixel, in the image's shape; or
-        loss: a Loss, of which the result has the value as ``.loss``. Without either: the sum of all photons.
+        loss: a Loss; the result contains its value as ``.loss``. Without either, the loss is the sum of all photons.
 
         A cotangent in the memory of the GPU that runs the program (float64, anything with DLPack's methods) is read where
         it lies, and with it F, as of ``image``.
@@ -450,25 +458,42 @@ class Simulator:
             result.of_loss["readout_noise"] = readout_noise
         return result
 
+    def gradients(self, wrt: Names, parameters: Mapping[str, ArrayLike], cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
+        """``gradient`` of many experiments, as of ``images``: arrays (shots, ...) by name.
+
+        cotangent: (shots, ...), or one for all shots. loss: the same for all shots; ``.loss`` is then (shots,).
+        """
+        self._one_of(cotangent, loss)
+        wrt = names(wrt).split(",")
+        function, thetas = batch(self, parameters, wrt)
+        result = Gradient()
+        if cotangent is not None:
+            flat = function.vjp(thetas, cotangent)
+        else:
+            result.loss, flat = function._core.gradient(len(thetas), thetas, (loss or Loss.sum())._for(self.shape))
+        parts = function.unpack(flat)
+        result.update((name, parts[name]) for word in wrt for name in self._members(word))
+        return result
+
     def jacobian(self, wrt: Names) -> dict[str, NDArray[numpy.float64]]:
         """The derivative of every pixel by single numbers: a dict from names to images."""
         return self._core.jacobian(names(wrt))
 
     def _direction(self, direction):
         if not isinstance(direction, collections.abc.Mapping):
-            raise TypeError("a direction is a dict from names to how they change, as {'cell_a': 1.0}")
+            raise TypeError("a direction is a dict from names to changes, such as {'cell_a': 1.0}")
         return {name: doubles(value, f"the change of '{name}'") for name, value in direction.items()}
 
     def jvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None) -> NDArray[numpy.float64]:
         """The derivative of the image along a direction, {"cell_a": 1.0, "misset": (0, 0, 1)}.
 
-        wrt: parameters of which the program takes directions, those that are not named stay; None: those named.
+        wrt: parameters whose directions the program accepts (default: those named); the others are held.
         """
         direction = self._direction(direction)
         return self._core.jvp(names(wrt if wrt is not None else direction), direction)
 
     def hvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None, cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
-        """How the gradient by ``wrt`` changes along a direction: a loss's Hessian times the direction.
+        """The Hessian of a loss times a direction: how the gradient by ``wrt`` changes along it.
 
         As ``gradient`` and ``jvp``; with a cotangent, which stays as it is, of ``sum(cotangent * image)``.
         """
@@ -479,8 +504,43 @@ class Simulator:
             return Gradient(self._core.hvp(wrt, direction, self._image_array(cotangent, "the cotangent")))
         return Gradient(self._core.hvp_of_loss(wrt, direction, (loss or Loss.sum())._for(self.shape)))
 
+    def reflections(self, partiality: float = 1e-3, *, miller_index: ArrayLike = None, panel: ArrayLike = None,
+                    angle: ArrayLike = None) -> Reflections:
+        """The reflections of the image in closed form, without an image: photons, positions, shapes, wavelengths.
+
+        The crystal is Gaussian, and its averages are closed. Reflections whose partiality is less are left out.
+        miller_index: (n, 3); just these rows, in this order, whatever their partiality. A reflection that is not on the
+        detector has panel -1 and no photons, and NaN in other columns. panel, angle: (n,), where a reflection lies on
+        several panels, or crosses the sphere twice in a rotation (degrees; the nearer crossing counts).
+        """
+        return Reflections(self, self._core.reflections(wanted_rows(partiality, miller_index, panel, angle)))
+
+    def reflection_tables(self, parameters: Mapping[str, ArrayLike], partiality: float = 1e-3, *, miller_index: ArrayLike = None,
+                          panel: ArrayLike = None, angle: ArrayLike = None) -> list[Reflections]:
+        """``reflections`` of many experiments, as of ``images``. These tables have no derivatives."""
+        function, thetas = batch(self, parameters)
+        rows = wanted_rows(partiality, miller_index, panel, angle)
+        return [Reflections(None, table) for table in function._core.tables(len(thetas), thetas, rows)]
+
+    def miller_indices(self, wavelength: float | None = None) -> NDArray[numpy.float64]:
+        """Fractional h, k and l at the centre of each pixel, (slow, fast, 3) or (panel, slow, fast, 3), in the middle of the rotation.
+
+        Rounded they are the reflection whose light a pixel has. wavelength: m; None: the mean of the beam.
+        """
+        from .labels import miller_indices
+        return miller_indices(self, wavelength)
+
+    def spots(self, least: float = 0.5, image: ArrayLike | None = None) -> "Spots":
+        """The spots of the image, for training: which pixels belong to which reflection.
+
+        A pixel belongs to the reflection of its Miller indices if it has at least ``least`` photons of Bragg light. image: that light,
+        where it is at hand; None: it is rendered.
+        """
+        from .labels import spots
+        return spots(self, least, image)
+
     def dead_gradients(self, wrt: Names) -> Any:
-        """Those parameters by which every derivative is zero, with the reason."""
+        """Parameters by which all derivatives are zero, with the reason."""
         return self._core.dead_gradients(names(wrt))
 
     def function(self, *wrt: str) -> "Function":
@@ -500,7 +560,7 @@ class Simulator:
     # Preparing, and what was prepared.
 
     def prepare(self) -> "Simulator":
-        """Compiles the image's kernel now rather than when it is first asked for."""
+        """Compiles the image's kernel now instead of at the first image."""
         self._core.prepare()
         if not self._told:
             self._tell()
@@ -512,7 +572,7 @@ class Simulator:
 
     @property
     def engine(self) -> str:
-        """"fused" or "interpreter", as far as it has been decided."""
+        """"fused" or "interpreter"."""
         return self._core.engine()
 
     @property
@@ -526,11 +586,11 @@ class Simulator:
         return self._core.timing()
 
     def copy(self) -> "Simulator":
-        """Another simulator with the same numbers, which change apart from these."""
+        """An independent simulator with the same numbers."""
         return type(self)._of(self._core.copy())
 
     def at_pixels(self, pixels: ArrayLike) -> "Simulator":
-        """Another simulator with the same numbers, of these pixels alone; pixels as of the constructor."""
+        """Another simulator with the same numbers, for these pixels only; pixels as in the constructor."""
         return type(self)._of(self._core.at_pixels(pixel_rows(pixels)))
 
     __copy__ = copy
@@ -587,7 +647,7 @@ def unpacked(name: str) -> bytes:
     they are many more than images have."""
     opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
     if os.path.exists(name) and not os.path.isfile(name):
-        raise FileError(f"{name}: is no regular file; give the name of an image file")
+        raise FileError(f"{name}: is not a regular file; give the name of an image file")
     try:
         most = max(_ORDINARY, _RATIO * os.path.getsize(name))
         with opened(name, "rb") as packed:

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy
 import torch
+import torch.utils.data
 
-from . import _snapshots
-from ._torch_functions import Image, is_transformed
+from . import _snapshots, frames
+from ._torch_functions import Image, array_of, is_transformed
+from .reflections import columns_of, table_function, wanted_rows
 from .simulator import Simulator
 
-__all__ = ["NBImage", "image"]
+__all__ = ["Frames", "NBImage", "image", "reflections"]
 
 if hasattr(torch.library, "custom_op"):
     from . import _torch_operators as _operators
@@ -41,11 +43,33 @@ def image(sim: Simulator, **parameters: Any) -> torch.Tensor:
     The image is float64, or where all tensors are of less precision in the widest of theirs; it is computed in the
     simulator's. A tensor that is not floating point, or of a wrong shape, is a TypeError or ValueError that names it.
     """
+    members, theta, dtype = _numbers_of("image", sim, parameters)
+    made = image_of_numbers(sim, members, theta)
+    return made if dtype is torch.float64 else made.to(dtype)
+
+
+def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any = None, panel: Any = None, angle: Any = None,
+                **parameters: Any) -> dict[str, torch.Tensor]:
+    """The table of ``Simulator.reflections`` as tensors by column, differentiable once.
+
+    parameters: as of ``image``. Columns are float64, miller_index and panel whole numbers. Which rows there are is no
+    matter of derivatives; within torch.func they have to be given by miller_index.
+    """
+    members, theta, _ = _numbers_of("reflections", sim, parameters)
+    known = None if is_transformed(theta) else array_of(theta)
+    function, hkl = table_function(sim, members, wanted_rows(partiality, miller_index, panel, angle), known)
+    table = Image.apply(function, theta)
+    return {"miller_index": torch.from_numpy(hkl), "panel": table[-1].detach().to(torch.int64),
+            **columns_of(table, lambda parts: torch.stack(parts, -1))}
+
+
+def _numbers_of(function, sim, parameters):
+    """Parameters that are no groups, their numbers one behind the other in float64, and the type of what is made of them."""
     names = tuple(parameters)
     if not names:
-        raise ValueError("image() needs at least one tensor by a parameter's name, as cell_a=t; sim.image() takes none")
+        raise ValueError(f"{function}() needs at least one tensor by a parameter's name, as cell_a=t; sim.{function}() takes none")
     if not isinstance(sim, Simulator):
-        raise TypeError(f"image() needs a nanobragg.Simulator, not {type(sim).__name__}")
+        raise TypeError(f"{function}() needs a nanobragg.Simulator, not {type(sim).__name__}")
     described = _describe(sim._handle, names)
     parts, members, dtype, device = [], [], None, None
     for name, (stands_for, shape) in zip(names, described):
@@ -54,12 +78,14 @@ def image(sim: Simulator, **parameters: Any) -> torch.Tensor:
             if tensor is None or isinstance(tensor, str):
                 raise TypeError(f"'{name}' is {tensor!r}; it has to be a tensor")
             tensor = torch.as_tensor(tensor, dtype=torch.float64)
+        if name == "F" and tensor.is_complex():
+            tensor = tensor.abs()
         if not tensor.is_floating_point():
-            raise TypeError(f"'{name}' is a tensor of {tensor.dtype}; it has to be one of floating-point numbers")
+            raise TypeError(f"'{name}' is a tensor of {tensor.dtype}; it has to contain floating-point numbers")
         if tensor.layout is not torch.strided:
             raise TypeError(f"'{name}' is a tensor of layout {tensor.layout}; give it dense, as .to_dense()")
         if tuple(tensor.shape) != shape:
-            raise ValueError(f"'{name}' has the shape {shape} and is given a tensor of the shape {tuple(tensor.shape)}")
+            raise ValueError(f"'{name}' has shape {shape}, but the tensor has shape {tuple(tensor.shape)}")
         if device is not None and tensor.device != device:
             raise ValueError(f"'{name}' is on {tensor.device} and '{names[0]}' on {device}; move them to one device")
         device = tensor.device
@@ -67,8 +93,7 @@ def image(sim: Simulator, **parameters: Any) -> torch.Tensor:
         tensor = tensor if tensor.dtype is torch.float64 else tensor.to(torch.float64)
         parts.append(tensor if len(shape) == 1 else tensor.reshape(-1))
         members.extend(stands_for)
-    made = image_of_numbers(sim, tuple(members), parts[0] if len(parts) == 1 else torch.cat(parts))
-    return made if dtype is torch.float64 else made.to(dtype)
+    return tuple(members), parts[0] if len(parts) == 1 else torch.cat(parts), dtype
 
 
 def image_of_numbers(sim, names, theta):
@@ -76,6 +101,24 @@ def image_of_numbers(sim, names, theta):
     if _operators and not is_transformed(theta):
         return _operators.image(sim, names, theta)
     return Image.apply(_snapshots.snapshot(sim, names)[1], theta)
+
+
+class Frames(torch.utils.data.IterableDataset):
+    """The frames of ``nanobragg.frames.Frames``, with its arguments, as tensors for a DataLoader.
+
+    An item has ``counts`` and ``labels``, int32 in the image's shape, and ``parameters``. Worker w of n makes frames w, w + n, ...: which frames
+    there are does not depend on n. Give a simulator with threads=1 to a DataLoader of several workers.
+    """
+
+    def __init__(self, sim: Simulator, draw: Any, **options: Any) -> None:
+        super().__init__()
+        self.frames = frames.Frames(sim, draw, **options)
+
+    def __iter__(self) -> Any:
+        worker = torch.utils.data.get_worker_info()
+        for frame in self.frames.part(worker.id if worker else 0, worker.num_workers if worker else 1):
+            yield {"counts": torch.from_numpy(frame["counts"]), "labels": torch.from_numpy(frame["labels"]),
+                   "parameters": {name: torch.as_tensor(value) for name, value in frame["parameters"].items()}}
 
 
 class NBImage(torch.nn.Module):

@@ -16,3 +16,11 @@ func.func @escaping_vector(%x: f64) -> !nb.vec3<f64> {
   // expected-note @below {{used here}}
   return %v : !nb.vec3<f64>
 }
+
+// -----
+
+func.func @power(%x: i64, %n: i64) -> i64 {
+  // expected-error @below {{'math.ipowi' has no code; write it with arith.muli, or as math.fpowi of floats}}
+  %y = math.ipowi %x, %n : i64
+  return %y : i64
+}

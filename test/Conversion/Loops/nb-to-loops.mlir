@@ -38,10 +38,15 @@ func.func @first(%n: index, %t: !nb.table<?xf64>, %limit: f64) -> f64 {
 
 // -----
 
-// A table is a flat buffer with the components of an entry side by side.
+// A table is a flat buffer with the components of an entry side by side, of one entry at least; a
+// negative count is that of no entry.
 
 // CHECK-LABEL: func.func @table
-// CHECK: %[[ENTRIES:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[N:.*]] = arith.maxsi %n, %{{.*}} : index
+// CHECK: %[[M:.*]] = arith.maxsi %m, %{{.*}} : index
+// CHECK: %[[PRODUCT:.*]] = arith.muli %[[N]], %[[M]] : index
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[ENTRIES:.*]] = arith.maxsi %[[PRODUCT]], %[[ONE]] : index
 // CHECK: %[[SIZE:.*]] = arith.muli %[[ENTRIES]], %{{.*}} : index
 // CHECK: %[[BUFFER:.*]] = memref.alloc(%[[SIZE]]) : memref<?xf64>
 // CHECK: scf.for %[[I:.*]] =
@@ -153,4 +158,18 @@ func.func @three_dimensions(%n: index, %m: index, %l: index, %x: f64) -> f64 {
   }
   %y = nb.lookup %t[%l, %m, %n] : !nb.table<?x?x?xf64>
   return %y : f64
+}
+
+// -----
+
+// A guarded index is one like others from here on.
+
+// CHECK-LABEL: func.func @guarded
+// CHECK: arith.select %c, %i, %{{.*}} : index
+// CHECK: memref.load
+func.func @guarded(%c: i1, %i: index, %t: !nb.table<?xf64>) -> f64 {
+  %zero = arith.constant 0 : index
+  %k = arith.select %c, %i, %zero {nb.guard} : index
+  %x = nb.lookup %t[%k] : !nb.table<?xf64>
+  return %x : f64
 }

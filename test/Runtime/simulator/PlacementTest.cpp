@@ -293,6 +293,16 @@ TEST_F(PlacementTest, AScheduleIsForOnePrecision) {
   EXPECT_EQ(asked.pipeline, "");
 }
 
+TEST_F(PlacementTest, AveragesInClosedFormAreNotInF32) {
+  options.precision = Precision::F32;
+  prepared();
+  EXPECT_EQ(asked.precision, Precision::F32);
+  experiment.variant.shape = CrystalShape::Gauss;
+  experiment.variant.averaging = Averaging::Closed;
+  prepared();
+  EXPECT_EQ(asked.precision, Precision::Mixed);
+}
+
 TEST_F(PlacementTest, UnknownDevicesAreRefused) {
   EXPECT_THROW(options.device = "gpu", std::invalid_argument);
 }

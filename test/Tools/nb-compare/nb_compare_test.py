@@ -117,13 +117,13 @@ class Program(unittest.TestCase):
         for words, why in (([], "name TEST and REFERENCE"), ([self.a], "name TEST and REFERENCE"),
                            ([self.a, self.b, self.a], "is too much"),
                            ([self.a, self.b, "--nonsense"], "unknown flag"),
-                           ([self.a, self.b, "--rtol=-1"], "--rtol: '-1' is no number"),
-                           ([self.a, self.b, "--rtol=x"], "--rtol: 'x' is no number"),
+                           ([self.a, self.b, "--rtol=-1"], "--rtol: '-1' is not a number"),
+                           ([self.a, self.b, "--rtol=x"], "--rtol: 'x' is not a number"),
                            ([self.a, self.b, "--rtol"], "--rtol needs a value"),
                            ([self.a, self.b, "--roi", 1, 2, 3], "--roi needs a value"),
-                           ([self.a, self.b, "--roi", 1, 2, 3, "x"], "--roi: 'x' is no number"),
+                           ([self.a, self.b, "--roi", 1, 2, 3, "x"], "--roi: 'x' is not a number"),
                            ([self.a, self.b, "--shape=4"], "is not SLOW,FAST"),
-                           ([self.a, self.b, "--shape=0,4"], "--shape: '0' is no number")):
+                           ([self.a, self.b, "--shape=0,4"], "--shape: '0' is not a number")):
             done = run(*words)
             self.assertEqual(done.returncode, 2, str(words) + done.stdout + done.stderr)
             self.assertIn(why, done.stderr)

@@ -12,7 +12,7 @@
 func.func @tabulate(%angle: !nb.table<?xf64>, %spread: f64, %n: index) -> tensor<?x?x?xf64> {
   %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     %I = nb.sum mosaic %j in %n : f64 {
-      %unit = nb.lookup %angle[%j] : !nb.table<?xf64>
+      %unit = nb.lookup inbounds %angle[%j] : !nb.table<?xf64>
       %turn = arith.mulf %unit, %spread : f64
       nb.yield %turn : f64
     }
@@ -33,11 +33,11 @@ module attributes {transform.with_named_sequence} {
 // CHECK-LABEL: @recompute
 // CHECK-NOT: nb.tabulate
 // CHECK: nb.sum mosaic %[[J:.*]] in %n
-// CHECK:   %[[U:.*]] = nb.lookup %angle[%[[J]]]
+// CHECK:   %[[U:.*]] = nb.lookup inbounds %angle[%[[J]]]
 // CHECK:   arith.mulf %[[U]], %spread
 func.func @recompute(%angle: !nb.table<?xf64>, %spread: f64, %n: index) -> f64 {
   %table = nb.tabulate mosaic %k in %n : !nb.table<?xf64> {
-    %unit = nb.lookup %angle[%k] : !nb.table<?xf64>
+    %unit = nb.lookup inbounds %angle[%k] : !nb.table<?xf64>
     %turn = arith.mulf %unit, %spread : f64
     nb.yield %turn : f64
   }

@@ -1,7 +1,7 @@
 """Structure factors by the asymmetric unit: scales, gradients and restraints of diffBragg."""
 
 import numpy
-from cctbx import miller, sgtbx, uctbx
+from cctbx import uctbx
 from cctbx.array_family import flex
 
 
@@ -9,6 +9,8 @@ class AsymmetricUnit:
     """Numbers of the reflections of a box of Miller indices, those of equivalents the same, counted in the order of the box."""
 
     def __init__(self, grid, lowest, hall, change_of_basis, cell):
+        from cctbx import miller, sgtbx  # here, since loading them takes longer than a small image
+
         inverse = numpy.linalg.inv(change_of_basis)
         self.grid = grid
         hkl = numpy.indices(grid.shape).reshape(3, -1).T + lowest

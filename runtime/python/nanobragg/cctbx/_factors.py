@@ -19,6 +19,7 @@ class Factors:
     def _init_factors(self):
         self.hall_symbol, self.refine_Icell, self.dspace_bins, self.track_Fhkl = " P 4nw 2abw", False, [], False
         self._scales = self._imaginary = self._unit = self._unit_of = self._mates = None
+        self._atoms = self._anomalous = None
         self._channels, self._channel_count, self._gradient_indices, self._grids = [], 1, [], {}
 
     @property
@@ -38,6 +39,51 @@ class Factors:
             origin = tuple(-i for i in low)
             if all(0 <= i < n for i, n in zip(origin, grid.shape)):
                 self._imaginary[origin] = 0
+
+    @property
+    def heavy_atom_data(self):
+        """Five lists: fractional x, y and z, B factors (A^2) and occupancies of the atoms of fprime_fdblprime."""
+        return tuple([] if self._atoms is None else part.tolist() for part in ([()] * 5 if self._atoms is None else self._atoms))
+
+    @heavy_atom_data.setter
+    def heavy_atom_data(self, value):
+        parts = [numpy.array(list(part), dtype=float) for part in value]
+        if len(parts) != 5 or len({len(part) for part in parts}) != 1:
+            raise ValueError("heavy_atom_data is five lists of one length: x, y, z, B and occupancy of each atom")
+        self._atoms = numpy.array(parts)
+
+    @property
+    def fprime_fdblprime(self):
+        """Lists of f' and f'' (electrons), a number for each source."""
+        return ([], []) if self._anomalous is None else tuple(self._anomalous.T.tolist())
+
+    @fprime_fdblprime.setter
+    def fprime_fdblprime(self, value):
+        parts = [numpy.array(list(part), dtype=float) for part in value]
+        if len(parts) != 2 or any(len(part) != len(self._state.sources[0]) for part in parts):
+            raise ValueError(f"fprime_fdblprime is two lists, of f' and f'', with a number for each of the {len(self._state.sources[0])} sources")
+        self._anomalous = numpy.array(parts).T
+
+    def _refuse_derivatives(self, *_):
+        raise NotImplementedError("derivatives by f' and f'' are not computed here; nanobragg has them by the parameters f_prime and f_double_prime "
+                                  "(docs/structure-factors.md)")
+
+    fprime_fdblprime_derivs = property(_refuse_derivatives, _refuse_derivatives)
+    get_fp_fdp_derivative_pixels = _refuse_derivatives
+
+    def show_fp_fdp(self):
+        for source, (fp, fdp) in enumerate(zip(*self.fprime_fdblprime)):
+            print(f"source {source}: fp={fp:f}, fdp={fdp:f}")
+
+    def show_heavy_atom_data(self):
+        for atom, numbers in enumerate(zip(*self.heavy_atom_data)):
+            print(f"atom {atom}: " + ", ".join(f"{name}={number:f}" for name, number in zip(("x", "y", "z", "B", "occ"), numbers)))
+
+    def _of_atoms(self, shape, low):
+        """The atoms' share of structure factors per electron of f' + i f''."""
+        hkl = numpy.indices(shape) + numpy.reshape(low, (3, 1, 1, 1))
+        s_squared = (numpy.tensordot(numpy.linalg.inv(self._basis()).T, hkl, 1)**2).sum(axis=0)
+        return sum(occupancy * numpy.exp(2j * numpy.pi * (x * hkl[0] + y * hkl[1] + z * hkl[2]) - b / 4 * s_squared) for x, y, z, b, occupancy in self._atoms.T)
 
     def quick_Fhkl_update(self, value):
         """Other amplitudes of some Miller indices that were given before."""
@@ -81,22 +127,32 @@ class Factors:
         self._scales, self._channel_count = scales.reshape(channels, -1), channels
 
     def _channel_sources(self):
-        """Channels and the sources of each."""
-        of = numpy.array(self._channels or [0] * len(self._state.sources[0]))
-        return [(int(channel), numpy.flatnonzero(of == channel)) for channel in numpy.unique(of)]
+        """Channels, f' and f'', and the sources that have these."""
+        count = len(self._state.sources[0])
+        of = numpy.zeros((count, 3))
+        of[:, 0] = self._channels or 0
+        if self._anomalous is not None and self._atoms is not None and self._atoms.size:
+            if len(self._anomalous) != count or self._imaginary is None:
+                raise ValueError("f' and f'' are added to complex structure factors, Fhkl_tuple = (indices, real, imaginary), and fprime_fdblprime has "
+                                 f"a number for each of the {count} sources")
+            of[:, 1:] = self._anomalous
+        kinds, which = numpy.unique(of, axis=0, return_inverse=True)
+        return [(int(kind[0]), tuple(kind[1:]), numpy.flatnonzero(which.reshape(-1) == i)) for i, kind in enumerate(kinds)]
 
-    def _factors_of(self, channel):
+    def _factors_of(self, channel, anomalous):
         """(sign, (array, lowest indices)): amplitudes whose intensities add up to those of the channel."""
         grid, low = self._grid()
-        key = id(grid), id(self._imaginary), id(self._scales), channel, self.refine_Icell
+        key = id(grid), id(self._imaginary), id(self._scales), id(self._atoms), channel, self.refine_Icell, anomalous, self._basis().tobytes() if any(anomalous) else b""
         if key not in self._grids:
             intensity = grid if self.refine_Icell else grid**2 if self._imaginary is None else grid**2 + self._imaginary**2
+            if any(anomalous):
+                intensity = numpy.abs(grid + 1j * self._imaginary + complex(*anomalous) * self._of_atoms(grid.shape, low))**2
             if self._scales is not None:
                 intensity = intensity * self._scales[channel][self._asu().of]
             parts = [(sign, (numpy.sqrt(numpy.maximum(sign * intensity, 0)), low)) for sign in (1, -1)]
             kept = [part for part in parts if part[0] > 0 or part[1][0].any()]
             # The sources of the key stay alive with it, so that it stays theirs.
-            self._grids = {k: v for k, v in self._grids.items() if k[:3] == key[:3]} | {key: (kept, grid, self._imaginary, self._scales)}
+            self._grids = {k: v for k, v in self._grids.items() if k[:4] == key[:4]} | {key: (kept, grid, self._imaginary, self._scales, self._atoms)}
         return self._grids[key][0]
 
     def _add_gradients(self, pfs, residual, variance, trusted, frequency, channels, scale, track=False, errors=False):
@@ -111,7 +167,7 @@ class Factors:
         pixels, numbers = self._pixel_factors(rows), self._numbers_now()
         result, indices = numpy.zeros((channels, unit.size)), set()
         for setup, channel in self._setups(rows, diffuse=False, channels=True):
-            kernel, factor = self._model.kernel(setup, numbers), scale * setup.sign * pixels.factor(numbers, False)
+            kernel, factor = self._model.kernel(setup, numbers), scale * setup.sign * pixels.factor(numbers, setup)
             grid, scales = setup.grid[0], 1.0 if self._scales is None else self._scales[channel][unit.of]
             if errors:
                 for asu, light in self._light_of_reflections(kernel, setup, numbers, rows, unit):

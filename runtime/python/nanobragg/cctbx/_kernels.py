@@ -4,7 +4,8 @@ import numpy
 
 import nanobragg
 
-from ..compat._simtbx_state import axes_and_angles
+from ..compat._simtbx_state import axes_and_angles, star_width
+from ..compat.simtbx import WIDTHS
 
 
 class Setup:
@@ -12,11 +13,13 @@ class Setup:
 
     rows: (pixels, 3) panel, slow, fast. sources: places (n, 3), weights, wavelengths (m). fields: more of Detector, Crystal and
     Goniometer, by class. blocks: their number, or 0 where mosaic rotations are applied to the basis outside of the kernel. grid: (array, lowest indices).
+    star: spots are Gauss_star's.
     """
 
-    def __init__(self, rows, shape, pixel_size, sources, blocks, fluence, default_F, grid, fields, diffuse=False, sign=1):
+    def __init__(self, rows, shape, pixel_size, sources, blocks, fluence, default_F, grid, fields, diffuse=False, sign=1, star=False):
         self.rows, self.shape, self.pixel_size, self.sources, self.blocks = rows, shape, pixel_size, sources, blocks
         self.fluence, self.default_F, self.grid, self.fields, self.diffuse, self.sign = fluence, default_F, grid, fields, diffuse, sign
+        self.star = star and not diffuse
 
     @property
     def turns(self):
@@ -51,11 +54,11 @@ class Kernel:
     def values(self, numbers, setup):
         """Parameters of the simulator by name."""
         rotated = numbers.direct if setup.blocks else numbers.blocks[0] @ numbers.direct
-        n, panels = numbers.width, numbers.panels
+        n, panels = _star(numbers)[0] if setup.star else numbers.width, numbers.panels
         values = {"reciprocal_matrix": numpy.linalg.inv(rotated).T, "wavelength_offset": numbers.wave[0],
                   "wavelength_scale": numbers.wave[1], "panel_offset": panels.origin - self.offset, "panel_fast_axis": panels.fast,
                   "panel_slow_axis": panels.slow, "panel_normal": panels.normal, "fluence": setup.fluence, "default_F": setup.default_F,
-                  "ncells_a": n[0, 0], "ncells_b": n[1, 1], "ncells_c": n[2, 2], "ncells_d": n[0, 1], "ncells_e": n[1, 2], "ncells_f": n[0, 2]}
+                  **{f"ncells_{name}": n[at] for name, at in zip("abcdef", WIDTHS)}}
         if setup.turns:
             values["spindle_axis"] = numbers.spindle if setup.blocks else numbers.blocks[0] @ numbers.spindle
         if setup.blocks > 1:
@@ -79,10 +82,11 @@ class Kernel:
                                                            None if slope.blocks is None else slope.blocks[0] @ numbers.spindle)
         if spindle is not None and setup.turns:
             change["spindle_axis"] = spindle
-        if slope.width is not None:
-            for name, at in zip("abcdef", ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))):
-                if slope.width[at]:
-                    change[f"ncells_{name}"] = slope.width[at]
+        width = slope.width
+        if setup.star and (slope.direct is not None or width is not None):
+            width = _star(numbers)[1](slope.direct, None if width is None else numpy.diag(width))
+        if width is not None:
+            change |= {f"ncells_{name}": width[at] for name, at in zip("abcdef", WIDTHS) if width[at]}
         if slope.spread is not None and setup.blocks > 1:
             change["mosaic_spread"] = slope.spread
         if slope.wave is not None:
@@ -149,13 +153,17 @@ class Kernel:
         # Two sweeps: derivatives by the place of pixels need much that the others do not.
         panels = [i for i in alive if any(name.startswith("panel") for name in changes[i])]
         for group in (panels, [i for i in alive if i not in panels]):
-            images |= zip(group, function.jvps(theta, vectors[group]))
+            images |= zip(group, function.jvp(theta, vectors[group]))
         return images[len(slopes)], [images[i] if i in images else numpy.zeros(len(setup.rows)) for i in range(len(slopes))]
 
 
 def of_block(numbers, m):
     """One mosaic domain of numbers or slopes."""
     return numbers if numbers.blocks is None else numbers.with_(blocks=numbers.blocks[m:m + 1])
+
+
+def _star(numbers):
+    return star_width(numbers.direct, numpy.diag(numbers.width))
 
 
 def _sum(a, b):

@@ -2,6 +2,8 @@
 
 import numpy
 
+from ..compat._simtbx_state import STAR
+from ..compat._small_images import how_to_make
 from ._kernels import Kernel, of_block
 
 
@@ -42,13 +44,17 @@ class Pixels:
             self.of, self.kept = panels, (factor if solid is None else factor * solid * first, part, square, first, solid)
         return self.kept
 
-    def factor(self, numbers, diffuse):
-        factor = self._places(numbers.panels)[0]
-        if diffuse:
-            return factor * (abs(numpy.linalg.det(numbers.direct)) * 1e30 / numpy.prod(numpy.diag(numbers.width)))
-        return factor / numpy.linalg.det(numbers.width)**2 if self.no_scale else factor
+    def factor(self, numbers, setup):
+        factor, width = self._places(numbers.panels)[0], numbers.width
+        if setup.diffuse:
+            return factor * (abs(numpy.linalg.det(numbers.direct)) * 1e30 / numpy.prod(numpy.diag(width)))
+        if not (self.no_scale or setup.star):
+            return factor
+        # simtbx's lattice factor of a reflection over the kernel's.
+        of_kernel = STAR**3 * numpy.prod(numpy.diag(width)) if setup.star else numpy.linalg.det(width)
+        return factor * ((1.0 if self.no_scale else numpy.linalg.det(width)) / of_kernel)**2
 
-    def slope(self, numbers, slope, factor, diffuse):
+    def slope(self, numbers, slope, factor, setup):
         """The change of the factor with a change of the numbers; 0 where there is none."""
         change = 0.0
         if slope.panels is not None:
@@ -60,10 +66,11 @@ class Pixels:
                 by_first = self._at(panels.form(numpy.eye(3), size, slope.panels, 0.5 / self.oversample)) / (square * first)
                 relative += self._spread(panels.heights(slope.panels) / panels.heights()) + by_first - 1.5 * by_square
             change = factor * relative
-        if slope.width is not None and (diffuse or self.no_scale):
-            per = numpy.diag(1 / numpy.diag(numbers.width)) if diffuse else 2 * numpy.linalg.inv(numbers.width)
-            change = change - factor * numpy.trace(per @ slope.width)
-        if slope.direct is not None and diffuse:
+        if slope.width is not None and (setup.diffuse or setup.star or self.no_scale):
+            edges = numpy.sum(numpy.diag(slope.width) / numpy.diag(numbers.width))
+            whole = numpy.trace(numpy.linalg.inv(numbers.width) @ slope.width)
+            change = change - factor * (edges if setup.diffuse else 2 * ((edges if setup.star else whole) - (0.0 if self.no_scale else whole)))
+        if slope.direct is not None and setup.diffuse:
             change = change + factor * numpy.trace(numpy.linalg.inv(numbers.direct) @ slope.direct)
         return change
 
@@ -75,9 +82,13 @@ class Model:
     def __init__(self, how):
         self.how, self.kernels = how, {}
 
-    def kernel(self, setup, numbers):
-        key = setup.key()
-        kernel = self.kernels.pop(key, None) or Kernel(setup, numbers, self.how)
+    def kernel(self, setup, numbers, derivatives=0):
+        domains = setup.blocks or (1 if numbers.blocks is None else len(numbers.blocks))
+        samples = len(setup.rows) * setup.fields["Detector"].get("oversample", 1)**2 * len(setup.sources[1]) * domains
+        # An interpreted derivative takes three times as long as the image.
+        how = how_to_make(samples * (1 + 3 * derivatives), self.how)
+        key = setup.key(), "engine" in how
+        kernel = self.kernels.pop(key, None) or Kernel(setup, numbers, how)
         self.kernels[key] = kernel  # the last one
         while len(self.kernels) > self.KEPT:
             del self.kernels[next(iter(self.kernels))]
@@ -89,7 +100,7 @@ class Model:
             return numpy.zeros(len(pixels.rows)), list(numpy.zeros((len(slopes), len(pixels.rows))))
         image = by = None
         for setup in setups:
-            kernel, diffuse = self.kernel(setup, numbers), setup.diffuse
+            kernel = self.kernel(setup, numbers, len(slopes))
             if setup.blocks:
                 light, changes = kernel.derivatives(numbers, slopes, setup)
             else:
@@ -97,12 +108,12 @@ class Model:
                          for m in range(len(numbers.blocks))]
                 light = sum(part[0] for part in parts) / len(parts)
                 changes = [sum(rows) / len(parts) for rows in zip(*(part[1] for part in parts))]
-            factor = pixels.factor(numbers, diffuse)
+            factor = pixels.factor(numbers, setup)
             if scale * setup.sign != 1:
                 factor = scale * setup.sign * factor
             for row, slope in zip(changes, slopes):
                 row *= factor  # in place: these are large
-                moved = pixels.slope(numbers, slope, factor, diffuse)
+                moved = pixels.slope(numbers, slope, factor, setup)
                 if isinstance(moved, numpy.ndarray):
                     moved *= light
                     row += moved
@@ -127,7 +138,7 @@ class Model:
         image, by = numpy.zeros((2, len(pixels.rows)))
         for setup in setups:
             kernel = self.kernel(setup, numbers)
-            factor = setup.sign * pixels.factor(numbers, setup.diffuse)
+            factor = setup.sign * pixels.factor(numbers, setup)
             for part in [numbers] if setup.blocks else [of_block(numbers, m) for m in range(len(numbers.blocks))]:
                 light, wavelengths = kernel.by_wavelength(part, setup)
                 image += factor * light

@@ -9,6 +9,8 @@ from ._moves import cell, line, misset, mosaic, one_spread
 
 NCELLS, PANEL_Z, FCELL, LAMBDA, PANEL_ROT, PANEL_X, PANEL_Y, ETA, NCELLS_DEF, FP_FDP, DIFFUSE = 9, 10, 11, (12, 13), (14, 17, 18), 15, 16, 19, 21, 22, 23
 
+REFINED = set(range(24)) - {20}
+
 
 def _three(images, refine_id, first=0):
     return lambda self: tuple(self._derivative(getattr(self, images), refine_id, part) for part in range(first, first + 3))
@@ -29,13 +31,15 @@ class Refined:
 
     def refine(self, refine_id):
         """From now on add_diffBragg_spots computes this derivative."""
+        if refine_id not in REFINED:
+            raise ValueError(f"{refine_id} is not a number of what diffBragg refines, which are 0 to {max(REFINED)} but for 20; nanobragg has derivatives by "
+                             "all its parameters, also by fudge, phi, osc and source_weight (Simulator.function)")
         if refine_id in LAMBDA:
             self._use_wave = True
         if refine_id == ETA and self._given_prime is None:
             raise ValueError("the mosaic spread has no derivatives; call set_mosaic_blocks_prime")
         if refine_id == FP_FDP:
-            raise NotImplementedError("f' and f'' are not refined here; nanobragg does it with the parameters f_prime and f_double_prime "
-                                      "(docs/structure-factors.md)")
+            self._refuse_derivatives()
         self._refined.add(refine_id)
         self._clear(refine_id)
 

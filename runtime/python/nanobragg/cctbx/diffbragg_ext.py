@@ -8,7 +8,7 @@ from dxtbx import flumpy
 
 import nanobragg
 
-from ..compat._simtbx_state import unit
+from ..compat._simtbx_state import shapetype, unit
 from ..compat.simtbx import _plain
 from ._factors import Factors, of_parity
 from ._flex import PixelNumbers
@@ -42,7 +42,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         self._init_factors()
         self._model = Model(self._how)
         self._change_of_basis = self._u = numpy.eye(3)
-        self._b = None
+        self._b, self._has_shape = None, False
         self._angles, self._missets = numpy.zeros(3), None
         self._cell_slopes, self._cell_curves = numpy.zeros((2, 6, 3, 3))
         self._width, self._isotropic = numpy.eye(3), False
@@ -89,6 +89,15 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         print(f"RANK{MPI_RANK} TIMINGS: kernels {timing}")
 
     # The crystal.
+
+    @property
+    def xtal_shape(self):
+        return nanoBragg.xtal_shape.fget(self)
+
+    @xtal_shape.setter
+    def xtal_shape(self, value):
+        nanoBragg.xtal_shape.fset(self, value)
+        self._has_shape = True
 
     @property
     def Bmatrix(self):
@@ -193,13 +202,16 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
             state.init_beam()
         state.sources = state.sources[0], flux / (flux.sum() or 1.0), numpy.array([beam.get_wavelength() for beam in beams])
 
+    def _basis(self):
+        """Columns a, b and c (A) of the indices' setting, before rotations."""
+        return (self._direct if self._b is not None else self._state.direct.T) @ self._change_of_basis.T
+
     def _numbers_now(self):
         if self._b is None and not self._state.direct.any():
             raise ValueError("diffBragg has no crystal; set Bmatrix and Umatrix")
-        direct = self._direct if self._b is not None else self._state.direct.T
         self._before = numpy.linalg.multi_dot([rotation(i, angle)[0] for i, angle in enumerate(self._angles)]) @ self._u
         blocks = self._state.mosaic_blocks() if self._blocks is None else self._blocks
-        return Numbers(direct=self._before @ direct @ self._change_of_basis.T * 1e-10, blocks=blocks, spread=1.0, spindle=self._before @ unit(self._state.spindle),
+        return Numbers(direct=self._before @ self._basis() * 1e-10, blocks=blocks, spread=1.0, spindle=self._before @ unit(self._state.spindle),
                        width=self._width, wave=(self._wave * [1e-10, 1] if self._use_wave else numpy.array([0.0, 1.0])), panels=self._panels, F=0.0,
                        gamma=self._gamma * 1e-10, sigma=self._sigma * 1e-10)
 
@@ -248,13 +260,13 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
             kinds.append((fields | {"Crystal": {"fudge": 1e30, "diffuse_gamma": (1e-10 * numpy.array(self._gamma)).tolist(), "average": "sampled",
                                                 "diffuse_sigma": (1e-10 * numpy.array(self._sigma)).tolist(), "laue_group": self.laue_group_num}}, True))
         setups = []
-        for channel, at in self._channel_sources():
+        for channel, anomalous, at in self._channel_sources():
             part = float(weight[at].sum())
-            for sign, grid in self._factors_of(channel) if part > 0 else ():
+            for sign, grid in self._factors_of(channel, anomalous) if part > 0 else ():
                 default_F = abs(state.default_F)**0.5 if self.refine_Icell else state.default_F
                 setups += [(Setup(rows, (state.spixels, state.fpixels), state.pixel_size, (xyz[at], weight[at], wavelength[at]),
                                   0 if apart else len(self._state.mosaic_blocks() if self._blocks is None else self._blocks),
-                                  state.fluence * part / len(weight) / layers, default_F if sign > 0 else 0.0, grid, *kind, sign), channel)
+                                  state.fluence * part / len(weight) / layers, default_F if sign > 0 else 0.0, grid, *kind, sign, self._state.shape == shapetype.Gauss_star), channel)
                            for kind in kinds]
         return setups if channels else [setup for setup, _ in setups]
 
@@ -282,6 +294,9 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         return self.raw_pixels_roi
 
     def _spots(self, rows, nominal_hkl):
+        if self._state.shape not in (shapetype.Gauss, shapetype.Gauss_argchk, shapetype.Gauss_star) and self._has_shape:
+            raise NotImplementedError(f"diffBragg's spots are Gaussian here, and xtal_shape is {self._state.shape.name}; set shapetype.Gauss or Gauss_star, "
+                                      "or take add_nanoBragg_spots")
         if len(rows) > self._npix:
             raise ValueError(f"{len(rows)} pixels are more than the detector has, {self._npix}")
         self._warn_of_diffuse()
@@ -317,7 +332,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
             odd = (_indices(nominal_hkl) % 2) @ (4, 2, 1)
             groups = [(parity, numpy.flatnonzero(odd == i)) for i, parity in enumerate(numpy.ndindex(2, 2, 2)) if (odd == i).any()]
         for setup in setups:
-            kernel, factor = self._model.kernel(setup, numbers), setup.sign * pixels.factor(numbers, False)
+            kernel, factor = self._model.kernel(setup, numbers), setup.sign * pixels.factor(numbers, setup)
             grid, low = setup.grid
             by = numpy.divide(0.5 * setup.sign, grid, out=numpy.zeros(grid.shape), where=grid > 0) if self.refine_Icell else numpy.ones(grid.shape)
             parts = [by if parity is None else by * of_parity(grid.shape, low, parity) for parity, _ in groups]
@@ -328,7 +343,7 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
                 if self.compute_curvatures and not self.refine_Icell:
                     # The image is quadratic in F: its change by the same change is half its second derivative.
                     ones = setup.__class__(setup.rows, setup.shape, setup.pixel_size, setup.sources, setup.blocks, setup.fluence,
-                                           1.0 if whole and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.fields, setup.diffuse)
+                                           1.0 if whole and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.fields, setup.diffuse, star=setup.star)
                     second[use] += (2 * factor * self._model.kernel(ones, numbers).image(numbers, ones))[use]
         self._put(self._first, (FCELL, 0), self.spot_scale * first)
         self._put(self._second, (FCELL, 0), self.spot_scale * second)

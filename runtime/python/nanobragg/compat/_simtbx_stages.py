@@ -7,7 +7,9 @@ import numpy
 import nanobragg
 
 from .. import _core
+from ..response import _whole
 from ._simtbx_state import shapetype
+from ._small_images import how_to_make
 
 def _of_state(name, scale=1):
     def write(self, value):
@@ -79,7 +81,7 @@ class Stages:
                                                molar_mass=state.molecular_weight * 1e-3)
         beam.background_oversample = int(oversample if oversample > 0 else max(self.oversample, 1))
         beam.size = state.beamsize
-        simulator = nanobragg.Simulator(beam, *others, **self._how)
+        simulator = nanobragg.Simulator(beam, *others, **how_to_make(self._samples(window or (0, 0, *self._shape())), self._how))
         # y and z of a sample that does not fill the beam.
         simulator["background_area"] = state.sample[1] * state.sample[2]
         return simulator
@@ -111,14 +113,19 @@ class Stages:
         return self.Fbg_vs_stol
 
     def apply_psf(self, psf_type=shapetype.Fiber, fwhm_pixels=-1, psf_radius=-1):
-        """Spreads the light of raw_pixels, as simtbx does: detector_psf_type has no say in it; the width and the radius become the attributes."""
+        """Spreads the light of raw_pixels, as simtbx does: detector_psf_type has no say in it; the width and the radius become the attributes.
+        A width of 0, and shapes other than Gauss and Fiber, spread nothing."""
         kind, width, radius = self._psf(psf_type, fwhm_pixels, psf_radius)
         self.detector_psf_fwhm_mm, self.detector_psf_kernel_radius_pixels = width * self.pixel_size_mm, radius
         if kind is None:
-            raise ValueError("there is no point spread: give shapetype.Gauss or Fiber, and detector_psf_fwhm_mm above 0")
+            return
         image = numpy.array(self._raw(), dtype=float, order="C")
-        _core.simtbx_spread(image, kind, width, radius)
+        _core.simtbx_spread(image, kind, width, radius, self._threads())
         self.raw_pixels = image
+
+    def _threads(self):
+        """As _core takes them: 0 for one on each processor."""
+        return _whole("threads", self._how["threads"] or 0, 0, 4096)
 
     def _psf(self, kind, width=-1, radius=-1):
         """Kind, or None where nothing is spread, width and radius (0: of each pixel its own), pixels."""
@@ -142,5 +149,5 @@ class Stages:
         self.seed = _core.simtbx_noise(image, drawn, int(self.seed), flicker=self.flicker_noise_pct / 100,
                                        calibration=self.detector_calibration_noise_pct / 100, calibration_seed=int(self.calib_seed),
                                        gain=self.quantum_gain, offset=self.adc_offset_adu, readout_noise=self.readout_noise_adu,
-                                       psf=kind or "", psf_width=width, psf_radius=radius)
+                                       psf=kind or "", psf_width=width, psf_radius=radius, threads=self._threads())
         self.raw_pixels = image

@@ -25,7 +25,7 @@ class _BoostEnum(enum.IntEnum):
 
 
 class shapetype(_BoostEnum):
-    Unknown, Square, Round, Gauss, Gauss_argchk, Tophat, Fiber = range(7)
+    Unknown, Square, Round, Gauss, Gauss_argchk, Tophat, Fiber, Gauss_star = range(8)
 
 
 class convention(_BoostEnum):
@@ -117,7 +117,7 @@ class Ran1:
 def drawn_rotation(draw, largest):
     """A rotation of a domain, as the C program draws it: the angle's root is of single precision."""
     r1, r2, r3 = (2 * draw() - 1 for _ in range(3))
-    angle = largest * float(numpy.power(numpy.float32(1 - r3 * r3), numpy.float32(1 / 3)))
+    angle = largest * float(numpy.float32(1 - r3 * r3) ** numpy.float32(1 / 3))  # C's powf, which numpy.power is not
     across = math.sqrt(1 - r2 * r2)
     return about((across * math.sin(math.pi * r1), across * math.cos(math.pi * r1), r2), angle)
 
@@ -450,6 +450,32 @@ class State:
 
     def molecules(self):
         return numpy.prod(self.sample) * self.density * 6.02214179e23 / self.molecular_weight
+
+
+STAR = 1.05  # squared, over 0.63: 1.75
+
+
+def star_width(direct, cells):
+    """Widths of Gauss_star's spots as the matrix N of Gaussian ones, and its change with changes of its arguments. They are as wide in all
+    directions of space: |N dh|^2 / 0.63 = 1.75 |dq|^2 (Na Nb Nc V)^(2/3). direct: columns a, b, c. det(N) is STAR^3 Na Nb Nc."""
+    lengths, axes = numpy.linalg.eigh(direct.T @ direct)
+    roots = lengths**-0.5
+    size = (numpy.prod(cells) * abs(numpy.linalg.det(direct)))**(1 / 3)
+    width = STAR * size * (axes * roots) @ axes.T
+
+    def change(by_direct, by_cells):
+        """A square root of the inverse metric S: S dS + dS S is the change of that."""
+        relative, by = 0.0, numpy.zeros((3, 3))
+        if by_cells is not None:
+            relative += numpy.sum(by_cells / cells) / 3
+        if by_direct is not None:
+            relative += numpy.trace(numpy.linalg.inv(direct) @ by_direct) / 3
+            metric = axes.T @ (by_direct.T @ direct + direct.T @ by_direct) @ axes
+            by = STAR * size * axes @ (-metric * numpy.outer(roots, roots)**2 / (roots[:, None] + roots)) @ axes.T
+        by = by + relative * width
+        return numpy.where(numpy.abs(by) > 1e-12 * numpy.abs(width).max(), by, 0.0)  # rotations change nothing
+
+    return width, change
 
 
 def axes_and_angles(matrices):

@@ -22,7 +22,8 @@ import nanobragg
 
 from .._errors import unknown
 from ._simtbx_stages import Stages
-from ._simtbx_state import State, _deg, axes_and_angles, convention, pivot, shapetype, unit  # noqa: F401
+from ._simtbx_state import STAR, State, _deg, axes_and_angles, convention, pivot, shapetype, star_width, unit  # noqa: F401
+from ._small_images import how_to_make
 
 _elsewhere = {
     "to_cbf": "no writer of CBF files; write to_smv_format, or give the flags to nb-sim --cbf",
@@ -32,7 +33,10 @@ _elsewhere = {
 }
 
 _SHAPES = {shapetype.Square: "square", shapetype.Round: "round", shapetype.Gauss: "gauss", shapetype.Gauss_argchk: "gauss",
-           shapetype.Tophat: "tophat"}
+           shapetype.Tophat: "tophat", shapetype.Gauss_star: "gauss"}
+
+
+WIDTHS = (0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2)  # the places of ncells_a to ncells_f in a matrix
 
 
 def testuple():
@@ -113,9 +117,10 @@ class Arrays:
 
 def _numbers(value):
     """NumPy's array of what may be a flex array, or a list of them."""
-    if hasattr(value, "as_numpy_array"):
-        return value.as_numpy_array()
-    return numpy.array(list(value) if not isinstance(value, numpy.ndarray) else value, dtype=float)
+    array = value.as_numpy_array() if hasattr(value, "as_numpy_array") else numpy.array(value if isinstance(value, numpy.ndarray) else list(value))
+    if numpy.iscomplexobj(array):
+        raise TypeError("these numbers are complex and real ones are needed; of structure factors give Fhkl_tuple = (indices, real parts, imaginary parts)")
+    return array if hasattr(value, "as_numpy_array") else array.astype(float, copy=False)
 
 
 class _Names:
@@ -157,7 +162,7 @@ class nanoBragg(Stages, _Names):
                   "wavelength_A", "divergence_mrad", "dispersion_pct", "mosaic_spread_deg", "oversample", "verbose")
 
     def __init__(self, *positional, device=None, precision=None, threads=None, **words):
-        self._how = {"device": device, "precision": precision, "threads": threads}
+        self._how = {"device": device, "precision": precision, "threads": threads, "compat": "simtbx"}
         self._plain = {}
         self._state = state = State()
         self._pixels = self._kept = self._last = None
@@ -362,6 +367,8 @@ class nanoBragg(Stages, _Names):
     @Fhkl.setter
     def Fhkl(self, array):
         array = array.expand_to_p1().generate_bijvoet_mates()
+        if hasattr(array, "is_complex_array") and array.is_complex_array():
+            array = array.amplitudes()
         self.unit_cell_Adeg = array.unit_cell()
         self.Fhkl_tuple = array.indices(), array.data()
 
@@ -624,7 +631,7 @@ class nanoBragg(Stages, _Names):
         for i, (xyz, weight, wavelength) in enumerate(zip(*self._state.sources)):
             print(f"{i} {xyz[0]:g} {xyz[1]:g} {xyz[2]:g}   {weight:g} {wavelength:.6g}")
 
-    phi_deg = property(lambda self: self._state.phi / _deg, lambda self, value: setattr(self._state, "phi", float(value) * _deg))
+    phi_deg = _sweep("phi", 1 / _deg, ())
     osc_deg = _sweep("osc", 1 / _deg, ("phistep",))
     phisteps = _sweep("phisteps", None, ("phistep",))
     phistep_deg = _sweep("phistep", 1 / _deg, ())
@@ -673,7 +680,7 @@ class nanoBragg(Stages, _Names):
         if array.size == numpy.prod(self._shape()):
             array = array.reshape(self._shape())
         elif self._arrays is Arrays:
-            raise ValueError(f"raw_pixels has the shape {self._shape()} and is given an array of the shape {array.shape}")
+            raise ValueError(f"raw_pixels has shape {self._shape()}, but the array has shape {array.shape}")
         self._pixels = self._arrays.image(array)
 
     def _raw(self):
@@ -700,7 +707,15 @@ class nanoBragg(Stages, _Names):
         """Beam, detector and goniometer. window: of this part of the detector alone."""
         s = self._state
         (xyz, _, wavelength), (slow0, fast0, slow, fast) = s.sources, window or (0, 0, *self._shape())
-        beam = nanobragg.Beam(wavelength=s.wavelength, fluence=s.fluence * float(numpy.sum(weights)),
+        if not len(xyz):
+            raise ValueError("there are no X-ray sources, since divstep_hv_mrad are wider than divergence_hv_mrad and round_div leaves out their corners; "
+                             "set smaller steps, or divsteps_hv")
+        # Axes that were set since the detector was placed have another distance than the one of solid angles.
+        distance = float(s.origin @ s.normal)
+        if not distance > 0:
+            raise ValueError("the detector lies behind the sample with the axes that were set after it was placed; set distance_mm, which places it anew")
+        oblique = 1.0 if self.point_pixel or math.isclose(distance, s.close_distance, rel_tol=1e-12) else s.close_distance / distance
+        beam = nanobragg.Beam(wavelength=s.wavelength, fluence=s.fluence * oblique * float(numpy.sum(weights)),
                               sources=[(*place, w, wave) for place, w, wave in zip(xyz, weights, wavelength)],
                               **({"unpolarized": True} if s.nopolar else {"polarization": s.polarization}))
         fields = {}
@@ -712,18 +727,23 @@ class nanoBragg(Stages, _Names):
             fields["region"] = (from_slow, from_slow + of_slow - 1), (from_fast, from_fast + of_fast - 1)
         detector = nanobragg.Detector(
             shape=(slow, fast), pixel_size=s.pixel_size, fast_axis=s.fast, slow_axis=s.slow, normal=s.normal, pivot="sample",
-            beam_direction=-unit(s.sources[1] @ s.sources[0]), polarization_axis=s.polar, close_distance=s.close_distance,
+            beam_direction=-unit(s.sources[1] @ s.sources[0]), polarization_axis=s.polar, close_distance=distance,
             close_point=(-(s.origin @ s.fast + fast0 * s.pixel_size), -(s.origin @ s.slow + slow0 * s.pixel_size)),
             oversample_polar=not s.nopolar, oversample_omega=True, point_pixel=bool(self.point_pixel), curved=bool(self.curved_detector), **fields)
         if self.mask is not None:
             detector.mask = numpy.asarray(self.mask)[slow0:slow0 + slow, fast0:fast0 + fast]
         return beam, detector, nanobragg.Goniometer(axis=s.spindle)
 
+    def _samples(self, window):
+        """Samples of an image for each orientation."""
+        s = self._state
+        return window[2] * window[3] * max(1, s.oversample)**2 * len(s.sources[0]) * max(1, s.thicksteps)
+
     def _asked(self, window):
         """All parts, and numbers that are set apart from them: the simulator of others may have these, too."""
         s = self._state
         if s.shape not in _SHAPES:
-            raise ValueError(f"xtal_shape is {s.shape.name}, which is of point spreads; crystals are Square, Round, Gauss, Gauss_argchk or Tophat")
+            raise ValueError(f"xtal_shape is {s.shape.name}, which is of point spreads; crystals are Square, Round, Gauss, Gauss_argchk, Gauss_star or Tophat")
         if not s.direct.any():
             raise ValueError("nanoBragg(detector, beam) has no unit cell; set unit_cell_tuple, Amatrix or Fhkl")
         matrix = numpy.linalg.inv(s.direct) * 1e10
@@ -731,6 +751,11 @@ class nanoBragg(Stages, _Names):
         crystal = nanobragg.Crystal(structure_factors=self._grid(), matrix=matrix, default_F=s.default_F, shape=_SHAPES[s.shape],
                                     ncells=[max(1, math.ceil(n)) for n in s.N], interpolate=bool(s.interpolate), average="sampled")
         beam, detector, goniometer = self._beam(s.sources[1], window)
+        if s.shape == shapetype.Gauss_star:
+            width = star_width(s.direct.T, s.N)[0]
+            values.update({f"ncells_{name}": width[at] for name, at in zip("abcdef", WIDTHS)})
+            del values["ncells"]
+            crystal.ncells_def, beam.fluence = (0, 0, 0), beam.fluence / STAR**6
         detector.oversample = max(1, s.oversample)
         goniometer.phi = s.phi
         if s.phisteps > 1:
@@ -753,11 +778,12 @@ class nanoBragg(Stages, _Names):
         crystal's numbers are others."""
         parts, values = self._asked(window)
         grid, mask = parts[2].structure_factors, parts[1].mask
+        how = how_to_make(self._samples(window) * max(1, self._state.phisteps) * len(values.get("mosaic_axis", [0])), self._how)
         key = window, pickle.dumps([{name: value for name, value in vars(part).items() if name not in ("matrix", "structure_factors", "mask")}
-                                    for part in parts]), self._how
+                                    for part in parts]), how
         if self._last is None or self._last[:2] != (key, id(grid)) or mask is not None:
             # The grid is kept, too, so that no other has its identity.
-            simulator = nanobragg.Simulator(*parts, **self._how)
+            simulator = nanobragg.Simulator(*parts, **how)
             self._last = key, id(grid), grid, simulator, numpy.empty(window[2:])
         *_, simulator, image = self._last
         simulator.set(**values)
@@ -821,10 +847,12 @@ class nanoBragg(Stages, _Names):
         entries = {"HEADER_BYTES": 1024, "DIM": 2, "BYTE_ORDER": "little_endian", "TYPE": "unsigned_short", "SIZE1": self._state.fpixels,
                    "SIZE2": self._state.spixels, "PIXEL_SIZE": self.pixel_size_mm, "DISTANCE": self.distance_mm, "WAVELENGTH": self.wavelength_A}
         for x, y, center in (("BEAM_CENTER_X", "BEAM_CENTER_Y", self.beam_center_mm), ("ADXV_CENTER_X", "ADXV_CENTER_Y", self.adxv_beam_center_mm),
-                             ("MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", self.mosflm_beam_center_mm), ("XDS_ORGX", "XDS_ORGY", self.XDS_ORGXY),
+                             ("MOSFLM_CENTER_X", "MOSFLM_CENTER_Y", self.mosflm_beam_center_mm),
                              ("DENZO_X_BEAM", "DENZO_Y_BEAM", self.denzo_beam_center_mm)):
             entries[x], entries[y] = center
-        entries.update({"DIALS_ORIGIN": "{:g},{:g},{:g}".format(*self.dials_origin_mm), "CLOSE_DISTANCE": self.close_distance_mm, "PHI": self.phi_deg,
+        entries["DIALS_ORIGIN"] = "{:g},{:g},{:g}".format(*self.dials_origin_mm)
+        entries["XDS_ORGX"], entries["XDS_ORGY"] = self.XDS_ORGXY
+        entries.update({"CLOSE_DISTANCE": self.close_distance_mm, "PHI": self.phi_deg,
                         "OSC_START": self.phi_deg, "OSC_RANGE": self.osc_deg, "TIME": self.exposure_s, "TWOTHETA": self.detector_twotheta_deg,
                         "DETECTOR_SN": "000", "ADC_OFFSET": self.adc_offset_adu, "BEAMLINE": "fake"})
         lines = [f"{name}={value if isinstance(value, (str, int)) else f'{value:g}'};\n" for name, value in entries.items()]

@@ -15,7 +15,7 @@ from ..simulate import launched, world
 def _shard(text):
     part, slash, parts = text.partition("/")
     if not (slash and part.isdigit() and parts.isdigit()):
-        raise argparse.ArgumentTypeError(f"'{text}' is no part of the shots; write 0/4 for the first of four")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a part of the shots; write 0/4 for the first of four")
     return int(part), int(parts)
 
 
@@ -27,7 +27,7 @@ def _restraint(text):
             return name, (float(degrees), float(millimetres))
         return name, float(sigma)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no restraint; write cell=0.01, or panels=0.1:0.2 (degrees:mm)"
+        raise argparse.ArgumentTypeError(f"'{text}' is not a restraint; write cell=0.01, or panels=0.1:0.2 (degrees:mm)"
                                          ) from None
 
 
@@ -53,72 +53,73 @@ def main(words=None):
         return 1
     parser = _Parser(
         prog="nb-refine", allow_abbrev=False, description="Refines orientation, cell and scale of stills against the pixels of their "
-        "shoeboxes. Flags of nb-sim that the files do not say follow after --. With --model it takes photographs. Rotation "
-        "sweeps are refined over all frames together.",
+        "shoeboxes. Flags of nb-sim for everything that the files do not contain follow after --. With --model it reads raw "
+        "images of stills. Rotation sweeps are refined over all frames together.",
         epilog="examples: nb-refine indexed.expt indexed.refl --out=refined -- -hkl 1abc.mtz -N 40 -mosaic 0.05 "
         "-mosaic_dom 25 -gauss_xtal; nb-refine still_*.cbf.bz2 --model=1abc.pdb --out=indexed")
     parser.add_argument("files", nargs="+", metavar="FILE",
-                        help="an experiment list of DIALS (.expt) with an experiment for each image or rotation scan, "
-                        "and its reflection table (.refl); with --model, images (CBF, also .gz and .bz2, or NXmx)")
+                        help="an experiment list of DIALS (.expt) with one experiment per image or rotation scan, "
+                        "and its reflection table (.refl); with --model, images (CBF and SMV, also .gz and .bz2, or NXmx)")
     parser.add_argument("--version", action="version", version=f"nb-refine {_core.version}", help="the version of the program")
     parser.add_argument("--model", metavar="FILE",
                         help="a PDB, mmCIF or MTZ file of this crystal form: nb-refine then finds the spots of each image, "
-                        "indexes them with its cell, and fits orientation and detector, then the pixels")
+                        "indexes them with its cell, and fits orientation and detector, then the pixels; with --positions-only "
+                        "also cell and space group alone: '48.5 48.5 63.5 90 90 90 P 41'")
     parser.add_argument("--out", default="refined", help="folder of the results (default: refined)")
     parser.add_argument("--parameters", default="orientation,cell,scale",
-                        help="what is refined of each still (default: orientation,cell,scale). Other parameters of "
+                        help="parameters of each still to refine (default: orientation,cell,scale). Other parameters of "
                         "nb-sim, such as mosaic_spread or ncells, are refined by a factor")
     parser.add_argument("--system", default="triclinic", choices=CELL_SYSTEMS, help="crystal system: which edges stay equal, and which angles 90 or 120 degrees "
                         "(default: triclinic, none)")
-    parser.add_argument("--gain", type=float, help="image units per photon (default: 1; for photographs from detectors that do not "
+    parser.add_argument("--gain", type=float, help="image units per photon (default: 1; with --model, for detectors that do not "
                         "count photons, measured from the noise)")
     parser.add_argument("--offset", type=float, default=0.0, help="the image's value without photons")
     parser.add_argument("--readout", type=float, default=0.0, help="standard deviation of the read-out noise, in image units")
     parser.add_argument("--margin", type=int, default=2, help="pixels by which boxes are enlarged")
     parser.add_argument("--restrain", type=_restraint, action="append", default=[], metavar="NAME=SIGMA",
-                        help="keep a number near its start, with this sigma: orientation (degrees), cell (fraction), scale or "
-                        "a parameter (logarithm); for photographs and sweeps also distance, centre (mm), tilt, axis "
+                        help="restrain a parameter to its start with this sigma: orientation (degrees), cell (fraction), scale or "
+                        "a parameter (logarithm); with --model and for sweeps also distance, centre (mm), tilt, axis "
                         "(degrees), B (A^2)")
     parser.add_argument("--workers", type=int, help="processes (default: one for each processor)")
     parser.add_argument("--shard", type=_shard, default=(0, 1), metavar="I/N",
-                        help="refine only every N-th shot, from shot I on; each job of a job array gets another I")
+                        help="refine only every N-th shot, from shot I on; each task of a job array has its own I")
     parser.add_argument("--method", default="trust-region", choices=METHODS,
                         help="trust-region: least squares whose weights are renewed; L-BFGS-B: maximum likelihood")
-    parser.add_argument("--resume", action="store_true", help="go on in --out: finished shots and images are kept, --shared goes on from its checkpoint")
-    together = parser.add_argument_group("what shots share")
+    parser.add_argument("--resume", action="store_true", help="continue in --out: finished shots and images are kept, --shared continues from its checkpoint")
+    together = parser.add_argument_group("shared parameters")
     together.add_argument("--shared", metavar="NAMES",
-                          help="refines what all shots share, and each shot with it: structure_factors, panels, "
-                          "spectrum, mosaic_spread and the like, with commas between; under mpirun or srun on all ranks")
+                          help="comma-separated parameters that all shots share, refined together with each shot: structure_factors, panels, "
+                          "spectrum, mosaic_spread and others; under mpirun or srun on all ranks")
     together.add_argument("--space-group",
                           help="space group: reflections that it makes equivalent share a structure factor (default: the "
                           "experiment list's)")
-    together.add_argument("--anomalous", action="store_true", help="Friedel mates have structure factors of their own")
+    together.add_argument("--anomalous", action="store_true", help="refine Friedel mates separately")
     together.add_argument("--panel-groups", default="each", metavar="each|all|hierarchy|FILE",
-                          help="panels that move together; FILE has lines: panel group")
+                          help="panels that move together; FILE contains lines: panel group")
     together.add_argument("--rounds", type=int, default=3, help="rounds of refinement; weights and units are renewed in each (default: 3)")
     together.add_argument("--steps", type=int, default=20, help="largest number of steps in each round (default: 20)")
-    photographs = parser.add_argument_group("photographs, with --model, and rotation sweeps")
+    photographs = parser.add_argument_group("raw images, with --model, and rotation sweeps")
     photographs.add_argument("--fix", default="", metavar="NAMES",
-                             help="numbers that stay where they start, with commas between: orientation, mosaicity, scale, "
+                             help="comma-separated parameters to hold at their start: orientation, mosaicity, scale, "
                              "divergence, size, bandwidth, distance, centre, tilt, axis, halo, cell, B, psf")
     photographs.add_argument("--psf", metavar="SHAPE:UM",
-                             help="the detector spreads light: gauss or fiber, and the full width at half maximum (um), from which it "
-                             "is fitted (default: none)")
+                             help="point spread of the detector: gauss or fiber, and the full width at half maximum (um) to start from "
+                             "(default: none)")
     photographs.add_argument("--dead-time", type=float, default=0.0, metavar="SECONDS",
-                             help="dead time of a counter whose counts are not corrected for it (default: 0); it is fitted where "
-                             "--restrain dead_time=SIGMA is given")
+                             help="dead time of a counter whose counts are not corrected (default: 0); fitted with "
+                             "--restrain dead_time=SIGMA")
     photographs.add_argument("--sets", type=int,
-                             help="sets of mosaic blocks that a crystal may have (default: 4, of a sweep 8)")
+                             help="largest number of sets of mosaic blocks of a crystal (default: 4, for sweeps 8)")
     photographs.add_argument("--lattices", type=int,
-                             help="crystals that an image may show, with --model (default: 3); each further one is looked for "
-                             "among spots that the others do not have")
+                             help="largest number of crystals on an image, with --model (default: 3); each further one is searched "
+                             "among the remaining spots")
     photographs.add_argument("--geometry", metavar="FILE.expt",
-                             help="take detector position and wavelength of all images from this file, not from the images")
+                             help="detector and wavelength of all images, instead of those in the images")
     photographs.add_argument("--positions-only", action="store_true",
-                             help="index the spots and fit their places; do not fit their pixels")
+                             help="index the spots and fit their positions, not their pixels")
     photographs.add_argument("--test", default="", metavar="NUMBERS",
-                             help="with --shared=structure_factors, numbers of the photographs that are left out of the refinement "
-                             "of F and test it, counted from 0, with commas between")
+                             help="with --shared=structure_factors, comma-separated zero-based indices of images held out of the "
+                             "refinement of F to test it")
     words = list(sys.argv[1:] if words is None else words)
     cut = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:cut])
@@ -133,7 +134,7 @@ def main(words=None):
             _refuse(given, parser, ("parameters", "system", "margin", "shard", "method",
                                     "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
             if given.shared not in (None, "structure_factors"):
-                raise ValueError(f"photographs share structure_factors, and not {given.shared}")
+                raise ValueError(f"with --model, --shared can only be structure_factors, not {given.shared}")
             if given.test and given.shared is None:
                 raise ValueError("--test needs --shared=structure_factors")
             if flags:
@@ -257,7 +258,7 @@ def _photographs(given):
                                 geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None,
                                 response=_response(given), resume=given.resume)
     good = sum(still.status == "indexed" for still in stills)
-    _print(f"{good} of {len(stills)} photographs indexed; {given.out}/report.html shows them")
+    _print(f"{good} of {len(stills)} images indexed; {given.out}/report.html shows them")
     return 0 if good else 1
 
 

@@ -32,7 +32,7 @@ _EDGES = ("ncells_a", "ncells_b", "ncells_c")
 SHARED = {
     "divergence horizontal": Quantity("divergence", ("hdiv_sigma",), sigma=1.0),
     "divergence vertical": Quantity("divergence", ("vdiv_sigma",), sigma=1.0),
-    "size": Quantity("size", _EDGES, sigma=1.0),
+    **{f"size {axis}": Quantity("size", (edge,), sigma=1.0) for axis, edge in zip("abc", _EDGES)},
     "bandwidth": Quantity("bandwidth", ("bandwidth_sigma",), sigma=1.0),
     "distance": Quantity("distance", ("close_distance",), 1e-3),
     "centre fast": Quantity("centre", ("beam_center_fast",), 1e-3),
@@ -55,10 +55,10 @@ _AXES = ("fast_axis", "slow_axis", "normal_axis")
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Pixels of one exposure: their numbers, the image as a function, and how its parameters differ from the first's."""
+    """Pixels of one exposure: their numbers, the image as a function, how its parameters differ from the first's."""
 
-    where: numpy.ndarray
-    function: object
+    where: numpy.ndarray  # None: all
+    function: object  # or, of all pixels, the simulator
     apart: dict  # by how much
     start: dict  # values of the first, where x is 0
     turn: numpy.ndarray  # from how far the detector is moved along the first's axes to how far along its own
@@ -66,14 +66,24 @@ class Part:
     def _turned(self, values, of):
         return dict(zip(_PLACE, self.turn @ [values.get(name, 0.0) - of.get(name, 0.0) for name in _PLACE]))
 
-    def theta(self, values):
-        """The vector of the numbers that values have in common."""
+    def own(self, values):
+        """The numbers of this exposure, of those that values have in common."""
         moved = self._turned(values, self.start)
         own = {name: self.start[name] + moved[name] if name in moved else value for name, value in values.items()}
-        return self.function.pack(**{name: value + self.apart.get(name, 0) for name, value in own.items()})
+        return {name: value + self.apart.get(name, 0) for name, value in own.items()}
 
-    def direction(self, change):
-        return self.function.pack(**(change | {name: v for name, v in self._turned(change, {}).items() if name in change}))
+    def theta(self, values):
+        """The vector of these."""
+        return self.function.pack(**self.own(values))
+
+    def sweep(self, changes):
+        """The vectors of changes of numbers, [(number of x, change)], as many for all: one kernel serves them."""
+        rows = numpy.zeros((_SWEEP, self.function.length))
+        rows[:len(changes)] = [self.function.pack(**self.own_change(change)) for _, change in changes]
+        return rows
+
+    def own_change(self, change):
+        return change | {name: v for name, v in self._turned(change, {}).items() if name in change}
 
 
 def _along(sim):
@@ -84,9 +94,9 @@ def _along(sim):
 
 def squares(sim, boxes, exposures):
     """1/d^2 of each pixel, 1/A^2."""
-    found = numpy.empty(len(boxes.rows))
+    found, own = numpy.empty(len(boxes.rows)), sim.copy()
     for number in numpy.unique(boxes.exposure):
-        where, own = boxes.exposure == number, sim.copy()
+        where = boxes.exposure == number
         own.set(**exposures[number])
         found[where] = (scattering_vectors(own, boxes.panel[where], boxes.rows[where])**2).sum(axis=1) / METRES**2
     return found
@@ -135,6 +145,8 @@ class Blocks:
         self.first = len(OF_SET) * self.sets  # the first of the shared numbers
         self.edges = [0.0] * self.sets  # where logarithms of edges start
         self.evaluations = 0
+        members = (m for quantity in self.shared.values() for m in quantity.members)
+        self.start = {name: sim[name] for name in dict.fromkeys(("reciprocal_matrix", "mosaic_abc", "fluence", *members))}
         self.look_at(boxes)
 
     def _of(self, lattice):
@@ -153,20 +165,23 @@ class Blocks:
 
     def look_at(self, boxes):
         """At these pixels from now on."""
-        members = list(dict.fromkeys(m for q in self.shared.values() for m in q.members))
         self.count, self.parts = len(boxes.rows), []
         self.background, self.ratio = boxes.background, 1.0
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
             at = self.sim.at_pixels(numpy.column_stack([boxes.panel[where], boxes.rows[where]]))
-            at.set(**self.exposures[number])
-            function = at.function("reciprocal_matrix", "mosaic_abc", "fluence", *members)
-            start = function.unpack(function.theta)
-            if not self.parts:
-                self.start = {name: self.sim[name] for name in start}
-            apart = {name: start[name] - self.start[name] for name in self.exposures[number] if name in start}
-            self.parts.append(Part(where, function, apart, self.start, _along(at).T @ _along(self.sim)))
+            self.parts.append(self._part(at, self.exposures[number], where))
         self.squares = squares(self.sim, boxes, self.exposures)  # where the detector was at the start
+
+    def _part(self, sim, exposure, where=None):
+        sim.set(**exposure)
+        apart = {name: sim[name] - self.start[name] for name in exposure if name in self.start}
+        function = sim if where is None else sim.function(*self.start)
+        return Part(where, function, apart, self.start, _along(sim).T @ _along(self.sim))
+
+    def places(self, faces):
+        """The Part of each panel, all pixels of it. faces: where each stands, as exposures do."""
+        return [self._part(self.sim.copy(), face) for face in faces]
 
     def _over_parts(self, values_of, shape=()):
         """values_of(part): (*shape, pixels of the part)."""
@@ -281,9 +296,10 @@ class Blocks:
             values, falloff = self.values(x, k), self._falloff(x, self.of[k])
             zero = {name: numpy.zeros_like(value) for name, value in values.items()}
             chosen = [(i, zero | d) for i, d in self._directions(x, k, values) if free[i]]
-            for begin in range(0, len(chosen), _SWEEP):
-                some = chosen[begin:begin + _SWEEP]
-                jvps = self._over_parts(lambda part: self._jvps(part, values, some), (_SWEEP,))
+            for some in (chosen[begin:begin + _SWEEP] for begin in range(0, len(chosen), _SWEEP)):
+                sweeps = {part.turn.tobytes(): part for part in self.parts}  # modules of one plane move alike
+                sweeps = {turn: part.sweep(some) for turn, part in sweeps.items()}
+                jvps = self._over_parts(lambda part: part.function.jvp(part.theta(values), sweeps[part.turn.tobytes()]), (_SWEEP,))
                 for (i, _), row in zip(some, jvps):
                     rows[i] += row * falloff
             rows[len(OF_SET) * k + 6] = self.of_set(x, k)
@@ -297,13 +313,6 @@ class Blocks:
             rows *= by_light
             rows[gain], rows[dead_time] = by_gain, by_lost * MICROSECONDS / (self.seconds or numpy.inf)
         return rows
-
-    @staticmethod
-    def _jvps(part, values, some):
-        theta = part.theta(values)
-        sweep = numpy.zeros((_SWEEP, len(theta)))  # one kernel for all
-        sweep[:len(some)] = [part.direction(d) for _, d in some]
-        return part.function.jvps(theta, sweep)
 
     def panels(self, plain, x, faces):
         """Corners, and steps of a pixel along fast and slow (m), where x has the panels. plain: a simulator that knows where pixels

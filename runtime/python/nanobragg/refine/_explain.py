@@ -8,17 +8,18 @@ import numpy
 from ..experiment import Beam, Crystal
 from ..simulator import Simulator
 from ._background import variance
-from ._spot_fit import SpotFit
 from ._blocks import OF_SET, Blocks
 from ._blocks import squares as q2
+from ._moments import MomentFit, brightest
+from ._spot_fit import SpotFit
 
 # Where fits start: divergence (rad), bandwidth, edge of a block (m).
 _DIVERGENCE, _BANDWIDTH, _EDGE = 2e-4, 5e-4, 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
-_HALOS = (80.0, 160.0, 320.0)  # edges of blocks that make halos, A
 MOST_SETS = 4  # sets of mosaic blocks
-_PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
-_DETECTOR = ("distance", "centre", "tilt")
+_PAYS = 0.03  # part of the cost by which another one has to make this less
+_DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
+DETECTOR = ("distance", "centre", "tilt")
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
@@ -69,16 +70,22 @@ class Boxes:
 
     def chosen(self, which):
         """Those boxes alone; which: (n,) of the boxes, True or False."""
-        keep = which[self.box]
-        new = numpy.cumsum(which) - 1
-        chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], new[self.box[keep]], int(which.sum()),
+        chosen = self.at(which[self.box])
+        chosen.box, chosen.count = (numpy.cumsum(which) - 1)[chosen.box], int(which.sum())
+        return chosen
+
+    def at(self, keep):
+        """Those pixels alone; keep: of the pixels, True or False."""
+        chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], self.box[keep], self.count,
                        **{name: getattr(self, name)[keep] for name in _OF_PIXELS}, calibration=self.calibration)
         return chosen if self.hkl is None else chosen.with_reflections(self.hkl[self.reflection[keep]])
 
     def with_reflections(self, hkl):
         """With the Miller index that is nearest to each pixel."""
-        self.hkl, self.reflection = numpy.unique(hkl, axis=0, return_inverse=True)
-        self.reflection = self.reflection.reshape(-1)
+        low = hkl.min(axis=0, initial=0)
+        shape = hkl.max(axis=0, initial=0) - low + 1
+        found, self.reflection = numpy.unique(numpy.ravel_multi_index((hkl - low).T, shape), return_inverse=True)
+        self.hkl = (numpy.column_stack(numpy.unravel_index(found, shape)) + low).astype(hkl.dtype)
         return self
 
     def joined(self, other):
@@ -246,73 +253,51 @@ class Fit:
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
         return numpy.linalg.pinv(curvature / unit / unit[:, None], 1e-10) / unit / unit[:, None]
 
-    def _halos(self):
-        """Edges of small blocks that may be tried, to those of the others."""
-        edge = (self.model.start["ncells_a"] * numpy.exp(self.model.number(self.x, "size"))
-                * numpy.linalg.norm(numpy.linalg.inv(self.model.cells[0].start)[0]))
-        return [length / edge for length in _HALOS if length < edge]
+    def moments(self, spots):
+        """By photons, places and shapes of spots, with as many sets of blocks as they ask for. spots: of MomentFit."""
+        fit, random = MomentFit(*spots, self.faces), numpy.random.default_rng(0)
+        self.x, cost = fit.run(self.model, fit.brightened(self.model, self.x), self.free(), *self.known()[:2])
+        while (lattice := fit.asking(self.model, self.x, self.sets)) is not None:
+            kept, before = (self.model, self.x), cost
+            self.model, x = fit.with_set(*kept, lattice, random)
+            self.x, cost = fit.run(self.model, x, self.free(), *self.known()[:2])
+            if cost > (1 - _PAYS) * before:
+                self.model, self.x = kept
+                break
+        self._only_lit()
 
-    def another_set(self, tolerance, wider=False):
-        """One more set of blocks, of the lattice and turned to where the residuals ask for it most, or else ``wider``, or of
-        small blocks; False where nothing is gained, and where all lattices have ``sets``."""
-        kept = self.model, self.x, self.fit, self.image, self.cost
-        fit, model = self.fit, self.model
-        left, _, p = fit._left(self.image)
-        norm = fit.sums(p * p) + fit.precision
-        axes = numpy.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)])
-        best, numbers = None, self.x[:model.first].reshape(model.sets, -1)
-        for lattice in range(len(model.cells)):
-            own = numbers[model.sets_of(lattice)]
-            if len(own) == self.sets:
-                continue
-            shares = numpy.exp(own[:, 6])
-            middle = shares @ own[:, :3] / shares.sum()
-            reach = 1.5 * numpy.sqrt(numpy.mean((numpy.exp(own[0, 3:6]) * model.start["mosaic_abc"])**2))
-            tried = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2, 1.0) for axis in (*axes, *-axes)]
-            if wider:
-                tried += [(numpy.zeros(3), 3.0, 0.1, 1.0), *[(numpy.zeros(3), 1.0, 0.03, edge) for edge in self._halos()]]
-            for turn, *kind in tried:
-                other, y = model.with_set(self.x, middle + turn, *kind, lattice=lattice)
-                photons = other.of_set(y, model.sets) * fit.weights
-                photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p
-                gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
-                if best is None or gain > best[0]:
-                    best = gain, other, y
-        if best is None:
-            return False
-        _, self.model, self.x = best
+    def _only_lit(self):
+        """Leaves pixels out that are dark in the model."""
+        image, used = self.model.image(self.x), self.used
+        brightest = numpy.zeros(len(used.hkl))
+        numpy.maximum.at(brightest, used.reflection, image)
+        self.used = used.at(image > _DARK * brightest[used.reflection])
+        self.model.look_at(self.used)
         self.fit = self._problem(self.model)
-        before = self.cost
-        self.run(tolerance, 4, *_DETECTOR, "cell", "B", "size", "bandwidth")
-        if self.cost > before - _PAYS * max(before - len(self.used.data), 0):
-            self.model, self.x, self.fit, self.image, self.cost = kept
-            return False
-        return True
 
-    def profiles(self):
-        """Positions, and what spots look like, whatever their intensities are."""
-        one = ("scale",)  # with intensities of their own
-        self.run(100.0, 4, "B", "bandwidth", "size", *one, enough=0.02)
-        self.run(100.0, 4, "B", *one)
+    def profiles(self, spots):
+        """Positions, and shapes of spots, whatever their intensities are."""
+        self.moments(spots)
         self._brighten()
-        self.run(0.5, 4)
-        while self.another_set(0.5):
-            pass
+        self.run(0.5, 2)
 
     def intensities(self, tolerance=0.25, steps=2):
         """By the model's structure factors, which are wrong by some part; then scale and B factor as if they were right. Wrong
         intensities would turn the crystal and move its detector, so these stay.
         """
-        self.run(tolerance, steps, *_DETECTOR, enough=1e-3)
-        self.keep_sigmas(*_DETECTOR)
+        self.run(tolerance, steps, *DETECTOR, enough=1e-3)
+        self.keep_sigmas(*DETECTOR)
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def _lit(self, dark):
         """Boxes without spots that the model lights, the light of its lattices there, and the image."""
-        light, brightest = self._light(dark), numpy.zeros(dark.count)
+        may = brightest(self.model, self.x, self.faces, _LIT / 2)
+        which = numpy.array([(*hkl, 0)[:4] in may for hkl in dark.hkl.tolist()], bool)
+        dark = dark.chosen(dark.sums(which[dark.reflection]) > 0)
+        light, high = self._light(dark), numpy.zeros(dark.count)
         image = self.model.counts(self.x, light.sum(axis=0))
-        numpy.maximum.at(brightest, dark.box, image)
-        which = brightest > _LIT
+        numpy.maximum.at(high, dark.box, image)
+        which = high > _LIT
         return dark.chosen(which), light[:, which[dark.box]], image[which[dark.box]]
 
     def _light(self, boxes):
@@ -406,11 +391,11 @@ def degenerate(scaled, names):
     return found
 
 
-def explain(sims, boxes, light, system, begin=None, dark=None, **how):
-    """The Explained of a still; sims: of simulator(). begin: an Explained, whose intensities alone are fitted again. dark:
-    Boxes about reflections without spots, of which those are evaluated that the model lights."""
+def explain(sims, boxes, light, system, spots, begin=None, dark=None, **how):
+    """The Explained of a still; sims: of simulator(). spots: of MomentFit. begin: an Explained, whose intensities alone are fitted
+    again. dark: Boxes about reflections without spots, of which those are evaluated that the model lights."""
     fit = Fit(sims, boxes, light, system, begin=begin, **how)
     if begin is None:
-        fit.profiles()
+        fit.profiles(spots)
     fit.intensities()
     return fit.result(dark)

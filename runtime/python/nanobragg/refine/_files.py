@@ -46,7 +46,7 @@ def read_reflections(path):
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     except Exception as error:
-        raise FileError(f"{path}: is no reflection table of DIALS (.refl): {printable(error)}") from None
+        raise FileError(f"{path}: is not a reflection table of DIALS (.refl): {printable(error)}") from None
     try:
         kind, _, content = table
         rows, columns = content["nrows"], {}
@@ -58,7 +58,7 @@ def read_reflections(path):
                 columns[name] = column.reshape(count, width) if width > 1 else column
                 assert len(columns[name]) == rows
     except (AssertionError, *DATA_ERRORS):
-        raise FileError(f"{path}: is no reflection table of DIALS (.refl), or it is damaged") from None
+        raise FileError(f"{path}: is not a reflection table of DIALS (.refl), or it is damaged") from None
     for name in ("id", "panel", "bbox", "miller_index"):
         if name not in columns:
             raise FileError(f"{path}: has no column {name}; index the images and keep their shoeboxes' boxes")
@@ -100,7 +100,7 @@ def read_experiments(path):
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from None
     except (AssertionError, *DATA_ERRORS):
-        raise FileError(f"{path}: is no experiment list of DIALS (.expt), or it is damaged") from None
+        raise FileError(f"{path}: is not an experiment list of DIALS (.expt), or it is damaged") from None
     return content
 
 
@@ -123,7 +123,7 @@ def read_named_image(name):
     """As read_image; for a name that stands in a file, which may lead to a pipe without a writer."""
     file = re.sub(r":\d+$", "", name)
     if os.path.exists(file) and not os.path.isfile(file):
-        raise FileError(f"{file}: is no regular file, and an experiment list names it as an image")
+        raise FileError(f"{file}: is not a regular file, and an experiment list names it as an image")
     return read_image(name)
 
 
@@ -140,7 +140,7 @@ def in_panels(image, panels, name):
         begins = _begins(image, panels, sizes, name)
         image = [image[slow:, fast:] for slow, fast in begins] if begins is not None else ()
     if len(image) != len(panels) or any((part.shape < size).any() for part, size in zip(image, sizes)):
-        raise FileError(f"{name}: is no image of the {len(panels)} panels of its experiment; write where they lie in it as their "
+        raise FileError(f"{name}: is not an image of the {len(panels)} panels of its experiment; write where they lie in it as their "
                         "raw_image_offset, fast and slow")
     parts = numpy.full((len(panels), *sizes.max(axis=0)), numpy.nan)
     for frame, part, (slow, fast) in zip(parts, image, sizes):

@@ -162,6 +162,7 @@ class Detector:
 
 ISOTROPIC = numpy.zeros(4)
 PLACE, SPHERE = 0.4, numpy.radians(0.25)  # pixels, and rad off the sphere, that a spot is trusted to
+_ENOUGH = 1e-4  # part of the sum of squares: a step that makes it less by less is the last
 
 
 def _covariance(mosaic):
@@ -274,6 +275,6 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
     y = numpy.clip(about[free], -0.9 * reach, 0.9 * reach)
     for width in (3.0, 1.0):  # spots farther out are weighed less and less
         y = optimize.least_squares(residuals, y, bounds=(-reach, reach), loss="soft_l1", f_scale=width,
-                                   x_scale=unit[free]).x
+                                   x_scale=unit[free], ftol=_ENOUGH).x
     matrix, detector, spread, _ = unpacked(y)
     return dataclasses.replace(fitted, matrix=matrix, detector=detector, mosaic=spread)

@@ -70,7 +70,7 @@ def read_header(path, header):
         raise FileError(f"{path}: says of no pixels along which axes they are (_array_structure_list)")
     pixel = max(sizes)
     if max(abs(size / pixel - 1) for size in sizes) > 1e-3:
-        raise FileError(f"{path}: its pixels are {min(sizes):.4g} mm by {pixel:.4g} mm; photographs need square ones")
+        raise FileError(f"{path}: its pixels are {min(sizes):.4g} mm by {pixel:.4g} mm; nb-refine needs square pixels")
     overload = max([_number(text) for text in tables.get("_array_intensities.overload", [])], default=0.0)
     undefined = [_number(text) for text in tables.get("_array_intensities.undefined_value", []) if text != "."]
     return wavelength, pixel, overload if overload > 0 else numpy.inf, min(undefined, default=-1.0), elements

@@ -81,14 +81,16 @@ def lattices_of(spots, detectors, model, most):
             other = assign(orientation(spots.chosen(rest), [found[0].detector], model, held=True), spots.at, _WITHIN, _MISSING)
         except Rejected:
             break
-        if any(_turned(other.matrix, one.matrix) < _DOMAIN for one in found):
-            others &= ~(rest & other.indexed)
-            continue
-        more = refit([*found, other], spots, model.system, STAGES[-1:])
+        more = found if _is_domain(other, found) else refit([*found, other], spots, model.system, STAGES[-1:])
         if len(more) == len(found):
-            break
-        found = more
+            others &= ~(rest & other.indexed)
+        else:
+            found = more
     return sorted(found, key=lambda one: -one.indexed.sum())
+
+
+def _is_domain(lattice, others):
+    return any(_turned(lattice.matrix, one.matrix) < _DOMAIN for one in others)
 
 
 def _turned(matrix, other):
@@ -114,18 +116,20 @@ def _apart(lattices):
     return [dataclasses.replace(one, indexed=of == k) for k, one in enumerate(lattices)]
 
 
-def refit(lattices, spots, system, stages):
-    """Each is fitted again to spots that are not another one's; the first says where the detector is."""
+def refit(lattices, spots, system, stages, held=False):
+    """Each is fitted again to spots that are not another one's; the first says where the detector is. Domains of another are left out.
+    held: the detector stays."""
     lattices, done = _apart(lattices), []
     of_any = _indexed(lattices)
     for one in lattices:
         if done:
             one = dataclasses.replace(one, detector=done[0].detector)
         try:
-            fitted = fit_stages(one, spots.chosen(one.indexed | ~of_any), system, stages, held=bool(done))
+            fitted = fit_stages(one, spots.chosen(one.indexed | ~of_any), system, stages, held=held or bool(done))
         except Rejected:
             if not done:
                 raise
             continue
-        done.append(assign(fitted, spots.at, _WITHIN, _MISSING))
+        if not _is_domain(fitted, done):
+            done.append(assign(fitted, spots.at, _WITHIN, _MISSING))
     return _apart(done)

@@ -86,7 +86,7 @@ def _length(path, node):
     """In mm; as HDF5 without a unit has it, in m."""
     unit = node.attrs.get("units", "m")
     if unit not in _MM:
-        raise FileError(f"{path}: {node.name} is in {unit}, which is no length that is known here; write m or mm")
+        raise FileError(f"{path}: {node.name} is in {unit}, which is not a length that is known here; write m or mm")
     return _number(node) * _MM[unit]
 
 
@@ -94,7 +94,7 @@ def _wavelengths(path, node):
     """In A; as NXmx without a unit has them, too."""
     unit = node.attrs.get("units", "angstrom")
     if unit not in _ANGSTROM:
-        raise FileError(f"{path}: its wavelength is in {unit}, which is no length that is known here; write angstrom or nm")
+        raise FileError(f"{path}: its wavelength is in {unit}, which is not a length that is known here; write angstrom or nm")
     return node.numbers * _ANGSTROM[unit]
 
 
@@ -106,7 +106,7 @@ def _axis(path, node):
         value = _length(path, node)
     unit = node.attrs.get("offset_units", "m")
     if unit not in _MM:
-        raise FileError(f"{path}: the offset of {node.name} is in {unit}, which is no length that is known here; write m or mm")
+        raise FileError(f"{path}: the offset of {node.name} is in {unit}, which is not a length that is known here; write m or mm")
     offset = numpy.array(node.attrs.get("offset", (0, 0, 0)), float) * _MM[unit]
     return Axis(numpy.array(node.attrs["vector"], float), value, rotates, offset, _above(node))
 
@@ -175,7 +175,7 @@ def read_nexus(path, name, number, geometry=None):
         sizes = [fast, modules[0].get("slow_pixel_direction") or fast]
     pixel, other = (_length(path, node) for node in sizes)
     if abs(pixel / other - 1) > 1e-3:
-        raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; photographs need square ones")
+        raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; nb-refine needs square pixels")
     cutoff = _number(detector.get("saturation_value"), numpy.inf)
     lowest = _number(detector.get("underload_value"), 0)
     kind = " ".join(node.text for node in map(detector.get, ("description", "type")) if node)

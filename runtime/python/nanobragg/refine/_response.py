@@ -22,7 +22,7 @@ class Response:
         """The point spread that "gauss:80" names."""
         said = re.fullmatch(r"(gauss|fiber):(\d+\.?\d*)", text)
         if not said or not float(said[2]) > 0:
-            raise ValueError(f"'{text}' is no point spread; write gauss:80 or fiber:80, with the full width at half maximum in um")
+            raise ValueError(f"'{text}' is not a point spread; write gauss:80 or fiber:80, with the full width at half maximum in um")
         return said[1], float(said[2])
 
     def check(self, seconds, free):

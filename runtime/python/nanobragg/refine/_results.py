@@ -126,7 +126,7 @@ def _load(path, index, boxes):
         _check(result, index, boxes)
         return result
     except (AssertionError, zipfile.BadZipFile, zlib.error, struct.error, EOFError, *DATA_ERRORS) as error:
-        raise FileError(f"{path}: is no result of a shot, or it is damaged ({printable(error)}); the shot is refined "
+        raise FileError(f"{path}: is not a result of a shot, or it is damaged ({printable(error)}); the shot is refined "
                         "again") from None
 
 

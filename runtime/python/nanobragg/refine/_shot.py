@@ -91,7 +91,7 @@ class _Model:
             directions = [zero | {"reciprocal_matrix": d * METRES} for d in self.cell.derivatives(x[:self.cell.size])]
             directions.append(zero | {"fluence": values["fluence"]})
             directions += [zero | {name: values[name] for name in names} for names in self.further]
-            return self.function.jvps(theta, numpy.array([self.function.pack(**d) for d in directions]))
+            return self.function.jvp(theta, numpy.array([self.function.pack(**d) for d in directions]))
 
         return self._kept(self._jacobians, x, made)
 

@@ -48,7 +48,7 @@ class Geometry:
         except DATA_ERRORS as error:
             raise FileError(f"{path}: does not say where a detector stands ({error}); its first experiment needs a beam and a detector") from None
         if abs(sizes / geometry.pixel - 1).max() > 1e-3:
-            raise FileError(f"{path}: the pixels of its detector are not square, or not alike; photographs need such ones")
+            raise FileError(f"{path}: the pixels of its detector are not square or not alike; nb-refine needs square pixels of one size")
         return geometry
 
     def photograph(self, path, image, counting):

@@ -182,7 +182,7 @@ class Term:
         for begin in range(0, len(moving), step):
             part = rows[begin:begin + step]
             padded = numpy.concatenate([part, numpy.zeros((step - len(part), rows.shape[1]))])
-            found[moving[begin:begin + step]] = function.jvps(theta, padded)[:len(part)]
+            found[moving[begin:begin + step]] = function.jvp(theta, padded)[:len(part)]
         return self.planes.without(found * self.planes.weights)
 
     def metric(self, x, point, projected=False):

@@ -20,8 +20,10 @@ from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import cell_of
 from ._geometry import Detector, attenuation_length, near_sphere
+from ._indices import OBLIQUITY, Candidates, Light, by_each_other, by_model, chosen, in_setting, shifted, shifts
 from ._lattices import MOST_LATTICES, Rejected, lattices_of, refit
 from ._merging import structure_factors
+from ._moments import Moments
 from ._modules import Modules
 from ._noise import gain_and_zero, largest_number, no_numbers
 from ._panels import BEAM, ONE
@@ -29,6 +31,7 @@ from ._photographs import read_photograph
 from ._response import Response
 from ._spots import find_spots, usable_pixels
 from ._stated_geometry import Geometry
+from ._verdict import verdict
 from ._kept import Kept, digest_or_none, key_of
 from ._workers import each
 
@@ -51,11 +54,20 @@ class Model:
 
     @staticmethod
     def read(path, resolution=8.0, wavelength=1.0):
-        """With structure factors to a resolution, A, at a wavelength, A."""
+        """With structure factors to a resolution, A, at a wavelength, A. path: a file, or the numbers of the cell and the space group
+        in place of one, without structure factors."""
+        said = re.fullmatch(r"\s*" + r"([0-9.]+)[\s,]+" * 6 + r"(\S.*)", str(path))
+        if said and not os.path.exists(path):
+            cell = numpy.array([float(text) for text in said.groups()[:6]])
+            return Model(str(path), cell, _core.indexing_choices(said[7], cell.tolist(), 0.0)[0])
         grid, lowest, cell, hall = _core.structure_factors(str(path), resolution, wavelength, 0.35, 46.0)
         if cell is None or not hall:
             raise FileError(f"{path}: does not say the crystal's cell and space group; give a file with both (CRYST1)")
         return Model(str(path), numpy.array(cell), hall, grid, tuple(lowest))
+
+    def choices(self):
+        """Matrices by which rows of Miller indices are multiplied: those that the lattice allows, up to equivalents, the identity first."""
+        return [numpy.eye(3), *_core.indexing_choices(self.hall, self.cell.tolist(), OBLIQUITY)[1]]
 
     def digest(self):
         """A text that changes with its numbers."""
@@ -92,14 +104,17 @@ class Still:
     seconds: float = 0.0
     key: str = dataclasses.field(default="", repr=False)  # under which it is kept
     shape: tuple = ()  # slow and fast pixels
+    shared: bool = False  # whether the distance is that of other stills, so that the still tells the cell's mean edge
     photograph: object = dataclasses.field(default=None, repr=False)  # its header
     found: object = dataclasses.field(default=None, repr=False)  # Spots
     lattices: list = dataclasses.field(default_factory=list, repr=False)  # Fitted of each; they have no spot in common
     chi2_model: float = numpy.nan  # with structure factors of the model, where they were refined
     boxes: object = dataclasses.field(default=None, repr=False)  # Boxes, one for each spot
+    moments: object = dataclasses.field(default=None, repr=False)  # Moments of each spot
     dark: object = dataclasses.field(default=None, repr=False)  # Boxes about predicted reflections without spots
     explained: object = dataclasses.field(default=None, repr=False)  # Explained, of those that are indexed
     explained_spots: object = dataclasses.field(default=None, repr=False)  # which of the spots that are
+    margins: list = dataclasses.field(default_factory=list, repr=False)  # sigmas by which each lattice's choice of indices is likelier than the next
 
     @property
     def fitted(self):
@@ -177,6 +192,7 @@ def _index(still, model, least, geometry, noise, most):
     if why:
         raise why
     usable = pixels.usable & ~background.shadows
+    still.moments = Moments.measured(spots.at, photons, usable, background.model, BOX // 2)
     still.boxes = Boxes.around(spots.at, BOX // 2, photons, usable, background.model, still.calibration)
     usable[tuple(still.boxes.rows.T)] = False  # pixels in the box of a spot are in no other
     dark = [near_sphere(one, still.shape, _NEAR) for one in still.lattices]
@@ -190,6 +206,8 @@ def _take(still, lattices):
     rms = lambda which: float(numpy.sqrt((away[which]**2).mean())) if which.any() else numpy.nan
     still.rms_px, still.rms_px_all = rms(indexed & (still.found.light > _STRONG)), rms(indexed)
     still.distance_mm = still.fitted.detector.distance
+    if still.dark is not None:
+        still.dark.lattice = numpy.minimum(still.dark.lattice, len(lattices) - 1)
 
 
 def _one(index, *, paths, asked, kept, **how):
@@ -215,8 +233,9 @@ def _key_of_image(path, asked):
     return key_of(image=digest_or_none(file), frame=path[len(file):], **asked)
 
 
-def _share_detector(stills, model):
-    """Photographs whose headers name the same detector have the same tilts, the medians of all, and the same modules."""
+def _share_detector(stills, model, distances):
+    """Photographs whose headers name the same detector have the same tilts, the medians of all, and the same modules. distances: whether
+    they have the same distance, too."""
     groups = {}
     for still in stills:
         if still.status == "indexed":
@@ -233,6 +252,37 @@ def _share_detector(stills, model):
                 detector = dataclasses.replace(still.fitted.detector, tilts=tilts, modules=modules)
                 _take(still, refit([dataclasses.replace(one, detector=detector) for one in still.lattices], still.found,
                                    model.system, ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
+        distance = float(numpy.median([s.fitted.detector.distance for s in group]))
+        for still in group if distances else ():
+            still.shared, detector = True, dataclasses.replace(still.fitted.detector, distance=distance)
+            longer = still.fitted.detector.distance / distance  # scattering vectors
+            _take(still, refit([dataclasses.replace(one, matrix=longer * one.matrix, detector=detector) for one in still.lattices],
+                               still.found, model.system, ((numpy.inf, 3.0, 1.0, free),), held=True))
+
+
+def _by_intensities(stills, model, most):
+    """Takes indices by which the light of spots is like that of the model's structure factors, or without them that of the other stills,
+    where places allow several."""
+    choices, known = model.choices(), None if model.grid is None else by_model(model)
+    for still in stills if known else ():
+        one, possible = still.fitted, shifts(still.fitted.matrix, still.fitted.detector)
+        if best := shifted(Light(one, still.found.light), choices, possible, known):
+            try:
+                _take(still, lattices_of(still.found, [one.detector.shifted(-one.matrix @ possible[best])], model, most))
+                still.shared = False
+            except Rejected:
+                pass
+    every = [(still, k) for still in stills for k in range(len(still.lattices))]
+    if len(choices) == 1 or known is None and len(every) == 1:
+        return
+    candidates = [Candidates(in_setting(still.lattices[k], model.hall, model.cell, still.found, model.system), choices, still.found,
+                             model.system) for still, k in every]
+    found = (by_each_other(candidates, model.hall) if known is None else
+             [chosen(one.likelihoods(map(known, one.hkl))) for one in candidates])
+    for still in stills:
+        mine = [(one.lattices[best], margin) for (of, _), one, (best, margin) in zip(every, candidates, found) if of is still]
+        lattices, still.margins = map(list, zip(*mine))
+        _take(still, lattices)
 
 
 def _modules(group):
@@ -253,7 +303,7 @@ def in_units(held, restrain, units=UNITS, response=Response()):
         raise ValueError("there is no point spread to be restrained; --psf=gauss:80 says its shape and where its width starts, um")
     for name in (*held, *restrain):
         if name not in units:
-            raise ValueError(f"{name} is no number of this fit; there are {', '.join(units)}")
+            raise ValueError(f"{name} is not a number of this fit; there are {', '.join(units)}")
         if name in restrain and not restrain[name] > 0:
             raise ValueError(f"the restraint of {name} is {restrain[name]}; a sigma has to be greater than 0")
     return {name: sigma * units[name] for name, sigma in restrain.items()}
@@ -304,6 +354,16 @@ def boxes_of(still, dark=False):
     return boxes.with_reflections(numpy.column_stack([hkl, boxes.lattice]) if several else hkl)
 
 
+def _seen(still, response):
+    """Spots that are explained, as MomentFit takes them: on the grid of each panel."""
+    detector, which = still.fitted.detector, still.explained_spots & still.moments.known
+    seen = still.moments.chosen(which)
+    panel = detector.panels.number(seen.at)
+    seen.at = seen.at - detector.modules.off(seen.at) - detector.panels.begin[panel][:, ::-1]
+    width = 1e-3 * response.psf[1] / numpy.sqrt(8 * numpy.log(2)) / detector.pixel if response.psf else 0.0
+    return seen, still.of_spots("hkl")[which], still.of[which], panel, width**2
+
+
 def _standing(detector, panel, off):
     """Parameters of a simulator of the detector's plane by which it is panel ``panel`` where light is absorbed, moved by ``off`` (pixels,
     fast and slow) against what is seen."""
@@ -335,7 +395,9 @@ def _explained(number, *, stills, model, how, kept, keys):
         response.check(seconds, "dead_time" in how["restrain"])
         sims = _simulators(still, model, response)
         boxes = boxes_of(still)
-        result = explain(sims, boxes, still.found.light[use], model.system, begin=still.explained,
+        if still.shared:
+            how = how | {"held": (*how["held"], "distance"), "volume": True}
+        result = explain(sims, boxes, still.found.light[use], model.system, _seen(still, response), begin=still.explained,
                          others=[one.matrix for one in still.lattices[1:]], seconds=seconds,
                          exposures=_exposures(still.fitted.detector), faces=_faces(still.fitted.detector), dark=boxes_of(still, True), **how)
         corner, fast, slow = result.panels
@@ -426,6 +488,8 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     geometry = None if geometry is None else Geometry.read(geometry)
     if not len(paths):
         raise ValueError("there are no images")
+    if pixels and crystal.grid is None:
+        raise ValueError(f"'{model}' has no structure factors, by which pixels are explained; give a file with them, or --positions-only")
     if lattices < 1:
         raise ValueError(f"--lattices is {lattices}; a photograph has one at least")
     if resume and out is None:
@@ -433,7 +497,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     paths = [os.fspath(path) for path in paths]
     claim = None if out is None else Claim(out)
     kept = Kept(None if out is None else os.path.join(out, "finished"), resume)
-    asked = {"model": _files.digest(model), "least": least, "noise": noise, "most": lattices, "geometry": of_geometry}
+    asked = {"model": crystal.digest(), "least": least, "noise": noise, "most": lattices, "geometry": of_geometry}
     one = functools.partial(_one, paths=paths, asked=asked, kept=kept, model=crystal, least=least, geometry=geometry, noise=noise, most=lattices)
     stills = []
     for still in each(one, list(range(len(paths))), workers, lambda number, why: Still(number, paths[number], "rejected", why)):
@@ -441,12 +505,14 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
         if progress and not (pixels and still.status == "indexed"):
             progress(still)
     stills.sort(key=lambda still: still.index)
-    _share_detector(stills, crystal)
+    _share_detector(stills, crystal, "distance" not in how["restrain"] and "cell" not in how["held"])
     good = [still for still in stills if still.status == "indexed"]
-    if pixels and good:
+    if good:
         finest = max(still.fitted.detector.finest(still.shape) for still in good)
         wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
         crystal = Model.read(model, 0.97 / finest, wavelength)
+        _by_intensities(good, crystal, lattices)
+    if pixels and good:
         _explain(stills, crystal, workers, how, kept, progress)
     merged = _refine_factors(stills, crystal, set(tested), workers, how) if factors else None
     if out is not None:
@@ -461,7 +527,7 @@ def in_words(explained):
     """Numbers of a still that was explained, and of its first lattice, with the units people use."""
     values = explained.values
     for name, key, unit in (("divergence_h_mrad", "hdiv_sigma", 1e3), ("divergence_v_mrad", "vdiv_sigma", 1e3),
-                            ("bandwidth_percent", "bandwidth_sigma", 100.0), ("cells_a", "ncells_a", 1.0)):
+                            ("bandwidth_percent", "bandwidth_sigma", 100.0), *((f"cells_{axis}", f"ncells_{axis}", 1.0) for axis in "abc")):
         yield name, values[key] * unit
     if "psf_fwhm" in values:
         yield "psf_um", values["psf_fwhm"] * 1e6
@@ -477,10 +543,15 @@ def _words_of(lattice):
 
 
 _CELL = ("a", "b", "c", "alpha", "beta", "gamma")
-_COLUMNS = ["shot", "image", "status", "spots", "indexed", "lattices", "indexed_each", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+_COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", *_CELL, "missing_deg",
-            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
-            "chi2_background", "gain", "gain_sigma", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "why"]
+            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
+            "chi2_background", "gain", "gain_sigma", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
+
+
+def _matrix(still, lattice):
+    """The crystal's matrix by pixels, or else by places of spots."""
+    return (still.explained or still).lattices[lattice].matrix
 
 
 def rows(stills):
@@ -489,6 +560,9 @@ def rows(stills):
     for s in stills:
         row = {"shot": s.index, "image": s.image, "status": s.status, "spots": s.spots, "indexed": s.indexed,
                "chi2_background": f"{s.chi2_background:.4f}", "seconds": f"{s.seconds:.3f}", "why": s.why, **s.masked}
+        row["verdict"], row["reason"] = verdict(s)
+        if s.margins:
+            row["choice_sigmas"] = f"{s.margins[0]:.2f}"
         if s.photograph:
             row |= {"gain": f"{s.photograph.gain:.4g}", "gain_sigma": f"{s.photograph.gain_sigma * s.photograph.gain:.2g}", "zero": f"{s.photograph.zero:.4g}",
                     "calibration": f"{s.calibration:.4g}"}
@@ -499,7 +573,7 @@ def rows(stills):
                     "missing_deg": f"{numpy.degrees(numpy.sqrt(numpy.mean(missing**2))):.4f}"}
             row |= {"lattices": len(s.lattices), "indexed_each": " ".join(str(one.indexed.sum()) for one in s.lattices)}
             row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
-            row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(s.fitted.matrix))}
+            row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(_matrix(s, 0)))}
         if s.explained:
             row |= {"chi2": f"{s.explained.chi2:.4g}", "chi2_profiles": f"{s.explained.chi2_profiles:.4g}",
                     "chi2_model": f"{s.chi2_model if numpy.isfinite(s.chi2_model) else s.explained.chi2:.4g}"}
@@ -509,19 +583,20 @@ def rows(stills):
         yield [row.get(name, "") for name in _COLUMNS]
 
 
-_OF_LATTICE = ["experiment", "shot", "lattice", "spots", "rms_px_all", "chi2", *_CELL, "sets", "mosaicity_deg", "scale", "B"]
+_OF_LATTICE = ["experiment", "shot", "lattice", "spots", "choice_sigmas", "rms_px_all", "chi2", *_CELL, "sets", "mosaicity_deg", "scale", "B"]
 
 
 def lattice_rows(stills):
-    """A row for each lattice, as for each experiment of indexed.expt, the first with names. Cells are those of the places of
-    spots, the rest is that of pixels."""
+    """A row for each lattice, as for each experiment of indexed.expt, the first with names."""
     yield _OF_LATTICE
     every = ((still, k) for still in stills if still.status == "indexed" for k in range(len(still.lattices)))
     for number, (still, k) in enumerate(every):
         fitted = still.lattices[k]
         row = {"experiment": number, "shot": still.index, "lattice": k, "spots": int(fitted.indexed.sum()),
                "rms_px_all": f"{fitted.rms(fitted.indexed):.3f}"}
-        row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(fitted.matrix))}
+        if still.margins:
+            row["choice_sigmas"] = f"{still.margins[k]:.2f}"
+        row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(_matrix(still, k)))}
         if still.explained:
             row |= {"chi2": f"{still.explained.chi2_of[k]:.4g}"}
             row |= {name: f"{value:.6g}" for name, value in _words_of(still.explained.lattices[k])}
@@ -636,14 +711,15 @@ def write(out, stills, model):
     table = list(rows(stills))
     _report.write_table(os.path.join(out, "shots.csv"), table)
     _report.write_table(os.path.join(out, "lattices.csv"), list(lattice_rows(stills)))
-    _report.write_page(os.path.join(out, "report.html"), "Indexed photographs", _page(stills, table))
+    _report.write_page(os.path.join(out, "report.html"), "Indexed images", _page(stills, table))
 
 
 def _page(stills, table):
     good = [still for still in stills if still.status == "indexed"]
-    parts = [_report.element("h1", f"{len(good)} of {len(stills)} photographs indexed"), _report.table(table[0], table[1:])]
+    parts = [_report.element("h1", f"{len(good)} of {len(stills)} images indexed"), _report.table(table[0], table[1:])]
     for still in good:
         parts.append(_report.element("h2", os.path.basename(still.image)))
+        parts.append(_report.element("p", ": ".join(filter(None, verdict(still)))))
         if len(still.lattices) > 1:
             head, *lines = lattice_rows([still])
             parts.append(_report.table(head[1:], [line[1:] for line in lines]))

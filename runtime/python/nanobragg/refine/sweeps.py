@@ -13,7 +13,7 @@ from . import _files, _report
 from ._blocks import METRES, OF_SET
 from ._claim import Claim
 from ._crystal import cell_of, rotation
-from ._explain import Fit, simulators
+from ._explain import DETECTOR, Fit, simulators
 from ._foreground import foreground
 from ._one_panel import faces_of, in_one_panel
 from ._positions import placed, scattering_vectors
@@ -27,6 +27,8 @@ _MOST_PIXELS = 2e7  # pixels of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
 MOST_SETS = 8  # sets of mosaic blocks; over many frames a rocking curve is known better than a still shows it
+_HALOS = (80.0, 160.0, 320.0)  # edges of blocks that make halos, A
+_PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
 _LAYER, _MOST_LAYERS = 0.8, 8  # layers of the sensor: pixels by which neighbours are apart where light is most oblique
 _AXIS = 17.5  # mrad, what is known of the axis before
 _REACH = 100.0  # mrad of the axis in a step
@@ -148,13 +150,52 @@ class _SweepFit(Fit):
             self.held.add("axis")
             self.x[self.model.first + numpy.array(self.model.tilts)] = 0.0
 
+    def _halos(self):
+        """Edges of small blocks that may be tried, to those of the others."""
+        edge = (self.model.start["ncells_a"] * numpy.exp(self.model.number(self.x, "size a"))
+                * numpy.linalg.norm(numpy.linalg.inv(self.model.cells[0].start)[0]))
+        return [length / edge for length in _HALOS if length < edge]
+
+    def _another_set(self):
+        """One more set of blocks, turned to where the residuals ask for it most, or else wider, or of small blocks; False where
+        nothing is gained, and where there are ``sets``."""
+        kept = self.model, self.x, self.fit, self.image, self.cost
+        fit, model = self.fit, self.model
+        left, _, p = fit._left(self.image)
+        norm = fit.sums(p * p) + fit.precision
+        axes = numpy.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1)])
+        own = self.x[:model.first].reshape(model.sets, -1)
+        if len(own) == self.sets:
+            return False
+        shares = numpy.exp(own[:, 6])
+        middle = shares @ own[:, :3] / shares.sum()
+        reach = 1.5 * numpy.sqrt(numpy.mean((numpy.exp(own[0, 3:6]) * model.start["mosaic_abc"])**2))
+        tried = [(reach * axis / numpy.linalg.norm(axis), 0.6, 0.2, 1.0) for axis in (*axes, *-axes)]
+        tried += [(numpy.zeros(3), 3.0, 0.1, 1.0), *[(numpy.zeros(3), 1.0, 0.03, edge) for edge in self._halos()]]
+        best = None
+        for turn, *kind in tried:
+            other, y = model.with_set(self.x, middle + turn, *kind)
+            photons = other.of_set(y, model.sets) * fit.weights
+            photons = photons - (fit.sums(photons * p) / norm)[fit.spot] * p
+            gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
+            if best is None or gain > best[0]:
+                best = gain, other, y
+        _, self.model, self.x = best
+        self.fit = self._problem(self.model)
+        before = self.cost
+        self.run(100.0, 4, *DETECTOR, "cell", "B", "size", "bandwidth")
+        if self.cost > before - _PAYS * max(before - len(self.used.data), 0):
+            self.model, self.x, self.fit, self.image, self.cost = kept
+            return False
+        return True
+
     def positions_and_rocking(self):
         """Orientation, detector and axis, then the shapes of spots on the detector and over the frames."""
         self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
         if "axis" not in self.held | self.restrain.keys():
             self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
         self.run(100.0, 15, "B", "scale", enough=1e-3)
-        while self.another_set(100.0, wider=True):
+        while self._another_set():
             pass
         self.run(100.0, 8, "B", enough=1e-5)
         self.keep_sigmas("B")
@@ -251,7 +292,7 @@ def _measure(sweep, boxes, table, bbox, summed):
 
 _COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
             "sums_far", "sums_data", "sums_data_far", "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
-            "divergence_v_mrad", "bandwidth_percent", "cells_a", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "why"]
+            "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "why"]
 
 
 def _line(sweep):

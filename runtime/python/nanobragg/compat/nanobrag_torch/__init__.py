@@ -5,7 +5,7 @@
     from nanobrag_torch.config import CrystalConfig
 
 Configurations, `Crystal`, `Detector`, `Simulator(...).run()` and `ExperimentModel` have the port's fields, units (A, mm, degrees)
-and conventions; a field may be a tensor, whose gradient goes through the image, twice if need be. docs/python.md says
+and conventions; a field may be a tensor, whose gradient goes through the image, twice if need be. docs/coming-from.md says
 what differs. NANOBRAGG_DISABLE_COMPILE has no effect here: in the port it switches torch.compile off, which is not used.
 """
 

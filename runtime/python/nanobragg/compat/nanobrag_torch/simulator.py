@@ -108,7 +108,7 @@ class Simulator:
         detector = nanobragg.Detector(
             shape=(d.spixels, d.fpixels), pixel_size=1e-4, fast_axis=fast, slow_axis=slow, normal=normal, beam_direction=direction,
             polarization_axis=axis, twotheta_axis=[float(x) for x in d.twotheta_axis], oversample=oversample,
-            region=((d.roi_ymin, d.roi_ymax), (d.roi_xmin, d.roi_xmax)), curved=bool(d.curved_detector), point_pixel=bool(d.point_pixel),
+            region=(d.roi_xmin, d.roi_xmax, d.roi_ymin, d.roi_ymax), curved=bool(d.curved_detector), point_pixel=bool(d.point_pixel),
             pivot="beam" if d.detector_pivot == DetectorPivot.BEAM else "sample", oversample_omega=bool(omega), oversample_polar=bool(polar),
             oversample_thick=bool(thick), **{"distance" if d.close_distance_mm is None else "close_distance": 0.1})
         if d.detector_abs_um is not None and not _zero(d.detector_thick_um):

@@ -1,4 +1,4 @@
-#include "lib/Files/Isolated.h"
+#include "lib/Process/Isolated.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace nanobragg::io {
+namespace nanobragg {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -51,9 +51,12 @@ void writeAll(int file, const std::string &bytes) {
 IsolatedResult runIsolated(const std::function<std::string()> &work, const IsolatedLimits &limits) {
   IsolatedResult result;
   int ends[2];
-  std::fflush(nullptr);
+  // The copy must not write what these hold. Another thread may have the lock of other streams.
+  std::fflush(stdout);
+  std::fflush(stderr);
   if (::pipe(ends) != 0) {
     result.problem = std::string("cannot be tried: ") + std::strerror(errno);
+    result.begun = false;
     return result;
   }
   sigset_t all, before; // until the copy has no handlers
@@ -76,6 +79,7 @@ IsolatedResult runIsolated(const std::function<std::string()> &work, const Isola
   if (child < 0) {
     ::close(ends[0]);
     result.problem = std::string("cannot be tried: ") + std::strerror(errno);
+    result.begun = false;
     return result;
   }
   const auto begin = Clock::now();
@@ -110,4 +114,4 @@ IsolatedResult runIsolated(const std::function<std::string()> &work, const Isola
   return result;
 }
 
-} // namespace nanobragg::io
+} // namespace nanobragg

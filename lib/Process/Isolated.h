@@ -1,16 +1,17 @@
 // Work that may crash.
-#ifndef NANOBRAGG_FILES_ISOLATED_H
-#define NANOBRAGG_FILES_ISOLATED_H
+#ifndef NANOBRAGG_PROCESS_ISOLATED_H
+#define NANOBRAGG_PROCESS_ISOLATED_H
 
 #include <functional>
 #include <optional>
 #include <string>
 
-namespace nanobragg::io {
+namespace nanobragg {
 
 /// The output of an isolated process; or how it ended, if not in order.
 struct IsolatedResult {
   std::string bytes, problem; ///< "crashes: Segmentation fault", "takes more than 60 s"
+  bool begun = true;          ///< whether the system had a process to give
 };
 
 struct IsolatedLimits {
@@ -23,5 +24,5 @@ struct IsolatedLimits {
 /// stays there. The copy has one thread: `work` must need no lock that another one may hold.
 IsolatedResult runIsolated(const std::function<std::string()> &work, const IsolatedLimits &limits);
 
-} // namespace nanobragg::io
+} // namespace nanobragg
 #endif

@@ -1,0 +1,32 @@
+// Debug information of kernels: lines of the nb program that they are made of.
+//
+// An op carries the number of its line through all passes, in its location. It is no FileLineColLoc
+// before the program is translated, since messages would name a file that nobody wrote.
+#ifndef NB_COMPILER_PROGRAMLINES_H
+#define NB_COMPILER_PROGRAMLINES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Module.h"
+
+#include <string>
+
+namespace mlir::nb {
+
+/// The text of a program, as --emit=nb prints it. Its ops know their lines from now on.
+std::string numberLines(ModuleOp program);
+
+/// Makes places in `file` of the numbers, for the functions of a program in the LLVM dialect.
+LogicalResult placeLines(ModuleOp program, StringRef file);
+
+/// Adds the program's text to what its translation becomes, as the section .GCC.command.line that
+/// is not loaded, and names the instructions by their lines.
+void embedText(llvm::Module &module, StringRef text);
+
+/// Gives instructions that have lost their lines those that they are named by. LLVM takes lines
+/// away from what it moves out of loops, so that nobody steps to and fro; but they are where the
+/// time goes.
+void restoreLines(llvm::Module &module);
+
+} // namespace mlir::nb
+
+#endif

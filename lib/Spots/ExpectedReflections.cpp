@@ -1,0 +1,193 @@
+#include "lib/Spots/ExpectedReflections.h"
+
+#include "lib/Experiment/CellGeometry.h"
+#include "lib/Experiment/DetectorGeometry.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Spots/Prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace nanobragg {
+namespace {
+
+constexpr double mm = 1000;
+
+/// a, b, c in A.
+std::array<Vec3, 3> realVectors(const Experiment &e) {
+  const Crystal &c = e.crystal;
+  std::optional<UnitCell> cell;
+  std::array<Vec3, 3> reciprocal{};
+  if (e.variant.cellSource != CellSource::Matrix)
+    cell = unitCellOf({c.cellA, c.cellB, c.cellC, c.cellAlpha, c.cellBeta, c.cellGamma});
+  if (e.variant.cellSource == CellSource::Cell)
+    reciprocal = defaultSetting(*cell, e.variant.cellSetting);
+  else
+    for (std::size_t i = 0; i != 9; ++i)
+      reciprocal[i % 3][i / 3] = c.reciprocalMatrix[i] * units::angstrom;
+  for (Vec3 &vector : reciprocal)
+    vector = rotatedXYZ(c.misset, vector);
+  return latticeOf(reciprocal, cell ? &*cell : nullptr).real.vectors;
+}
+
+std::vector<io::DialsPanel> panelsOf(const Experiment &e) {
+  const Detector &d = e.detector;
+  const DetectorReport whole =
+      placeDetector(d, e.beam.direction, e.variant.pivot, e.variant.distance, Rule::Right);
+  std::vector<io::DialsPanel> panels;
+  for (const DetectorReport &placed : placePanels(d, e.beam.direction, whole)) {
+    const std::size_t i = panels.size();
+    io::DialsPanel &p = panels.emplace_back();
+    p.origin = scaled(placed.pix0, mm);
+    p.fast = placed.fastAxis;
+    p.slow = placed.slowAxis;
+    p.pixels = {d.panels.empty() ? d.fastPixels : d.panels[i].fastPixels,
+                d.panels.empty() ? d.slowPixels : d.panels[i].slowPixels};
+    p.pixelSize = {d.pixelSize * mm, d.pixelSize * mm};
+    if (e.variant.capture != Capture::None && std::isfinite(d.attenuationDepth)) {
+      p.thickness = d.sensorThickness * mm;
+      p.mu = 1 / (d.attenuationDepth * mm);
+      p.parallax = p.thickness > 0;
+    }
+  }
+  return panels;
+}
+
+/// As far as normal distributions have this part of their peak.
+SpotSize sizeOf(const Experiment &e, double partiality) {
+  const double sigmas = std::sqrt(-2 * std::log(partiality));
+  const Crystal &c = e.crystal;
+  SpotSize size;
+  size.normal = e.beam.dispersion == 0 && e.beam.hdivRange == 0 && e.beam.vdivRange == 0 &&
+                e.variant.sources == Sources::Generated;
+  const auto [edges, volume] = edgesAndVolume(e);
+  const double across = c.ncellsCross[0] + c.ncellsCross[1] + c.ncellsCross[2];
+  for (std::size_t i = 0; i != 3; ++i) {
+    const double cells = std::max(1.0, c.ncells[i] - std::fabs(across));
+    size.node = std::max(size.node, units::angstrom / (cells * edges[i]));
+  }
+  size.node *= sigmas * std::sqrt(rowOf(e.variant.shape).variance / c.fudge);
+  size.mosaic = sigmas * c.widestMosaicSpread();
+  size.divergence = sigmas * std::max(e.beam.hdivSigma, e.beam.vdivSigma) +
+                    std::max(e.beam.hdivRange, e.beam.vdivRange) / 2;
+  const bool isSpectrum = e.variant.bandwidth == Bandwidth::Spectrum;
+  size.bandwidth = sigmas * (isSpectrum ? 0 : e.beam.bandwidthSigma) + e.beam.dispersion / 2;
+  const Beam &b = e.beam;
+  for (const double listed : b.sourceWavelength) {
+    const double wavelength = b.wavelengthOffset + b.wavelengthScale * listed;
+    size.bandwidth = std::max(size.bandwidth, std::fabs(wavelength / b.wavelength - 1));
+  }
+  for (const Vec3 &direction : b.sourceDirection)
+    size.divergence =
+        std::max(size.divergence, std::acos(std::clamp(-dot(direction, b.direction), -1.0, 1.0)));
+  return size;
+}
+
+/// An experiment's image as its spots are predicted from.
+struct Image {
+  explicit Image(const Experiment &e) {
+    model.beam.direction = scaled(e.beam.direction, -1);
+    model.beam.wavelength = e.beam.wavelength / units::angstrom;
+    nominal = e.beam.wavelength;
+    model.panels = panelsOf(e);
+    model.crystal.emplace();
+    model.crystal->real = realVectors(e);
+    step = e.variant.sweep ? e.goniometer.osc : 0;
+    middle = e.goniometer.phi0 + step / 2;
+    if (step != 0) {
+      model.goniometer.emplace();
+      model.goniometer->axis = e.goniometer.spindleAxis;
+      model.scan.emplace();
+      model.scan->start = units::degrees(middle - std::fabs(step) / 2);
+      model.scan->width = units::degrees(std::fabs(step));
+    } else {
+      for (Vec3 &vector : model.crystal->real)
+        vector = rotatedAbout(e.goniometer.spindleAxis, middle, vector);
+    }
+    if (e.variant.bandwidth == Bandwidth::Spectrum) {
+      const std::vector<double> &nodes = e.beam.spectrumWavelength.values;
+      limits.spectrum = {nodes.front() / units::angstrom, nodes.back() / units::angstrom};
+      model.beam.wavelength = nodes.front() / units::angstrom;
+    }
+    limits.dmin = e.variant.dmin ? e.dmin / units::angstrom : 0;
+    limits.boxes = false;
+    limits.shines = [](const auto &) { return true; };
+  }
+
+  ExpectedReflection expected(const Spot &spot) const {
+    ExpectedReflection r;
+    r.hkl = spot.hkl;
+    r.panel = std::int32_t(spot.panel);
+    r.fast = spot.pixel[0];
+    r.slow = spot.pixel[1];
+    r.wavelength = spot.wavelength > 0 ? spot.wavelength * units::angstrom : nominal;
+    if (step != 0)
+      r.turn = std::clamp((spot.phi - middle) / step, -0.5, 0.5);
+    return r;
+  }
+
+  io::DialsExperiment model;
+  PredictionLimits limits;
+  double nominal = 0;          ///< wavelength, m
+  double step = 0, middle = 0; ///< width and middle of the rotation, rad
+};
+
+/// Pixels beyond the edges of a panel where spots are looked for, at least.
+constexpr double leastBeyond = 20;
+
+} // namespace
+
+std::vector<ExpectedReflection> expectedReflections(const Experiment &e, double partiality,
+                                                    bool direct) {
+  Image image(e);
+  PredictionLimits &limits = image.limits;
+  limits.size = sizeOf(e, partiality);
+  limits.direct = direct;
+  limits.beyond = leastBeyond;
+  if (direct) {
+    // As far as a spot beside the detector reaches into it, with some room for slanted rays.
+    const SpotSize &size = limits.size;
+    const double longest = limits.spectrum ? (*limits.spectrum)[1] : image.model.beam.wavelength;
+    const double angle = size.node * longest + size.divergence + 2 * (size.mosaic + size.bandwidth);
+    double pixelAngle = INFINITY; // the smallest
+    for (const io::DialsPanel &p : image.model.panels)
+      pixelAngle = std::min(pixelAngle, p.pixelSize[0] / length(p.origin));
+    limits.beyond = std::clamp(2 * angle / pixelAngle, leastBeyond, 1000.0);
+  }
+  std::vector<ExpectedReflection> expected;
+  for (const Spot &spot : predictSpots(image.model, limits))
+    expected.push_back(image.expected(spot));
+  return expected;
+}
+
+std::vector<std::optional<ExpectedReflection>>
+askedReflections(const Experiment &e, std::span<const AskedReflection> asked) {
+  Image image(e);
+  image.limits.beyond = leastBeyond;
+  std::map<std::array<std::int32_t, 3>, std::vector<Spot>> spots;
+  for (const AskedReflection &row : asked)
+    spots[row.millerIndex] = {};
+  image.limits.nodes.emplace();
+  for (const auto &[millerIndex, of] : spots)
+    image.limits.nodes->push_back(millerIndex);
+  for (const Spot &spot : predictSpots(image.model, image.limits))
+    spots[spot.hkl].push_back(spot);
+  std::vector<std::optional<ExpectedReflection>> expected(asked.size());
+  for (std::size_t i = 0; i != asked.size(); ++i) {
+    const double angle = std::isnan(asked[i].angle) ? image.middle : asked[i].angle;
+    double least = INFINITY;
+    for (const Spot &spot : spots[asked[i].millerIndex]) {
+      const double away = image.step == 0 ? 0 : std::fabs(spot.phi - angle);
+      if ((asked[i].panel >= 0 && spot.panel != std::size_t(asked[i].panel)) || !(away < least))
+        continue;
+      least = away;
+      expected[i] = image.expected(spot);
+    }
+  }
+  return expected;
+}
+
+} // namespace nanobragg

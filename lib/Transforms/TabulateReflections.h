@@ -1,0 +1,19 @@
+// A table of reflections in the place of an image of averages.
+#ifndef NB_TRANSFORMS_TABULATEREFLECTIONS_H
+#define NB_TRANSFORMS_TABULATEREFLECTIONS_H
+
+#include "lib/Transforms/DrawnSum.h"
+
+namespace mlir::nb {
+
+/// The image of the sum has a reflection in the place of each pixel, and a result for each column
+/// of the table (nanobragg/ReflectionColumns.h). The function's arguments `reflection_h`,
+/// `reflection_k`, `reflection_l` and `reflection_turn` say which one, and where in the rotation
+/// step its light is about; `pixel_fast` and `pixel_slow` where on the detector. False where
+/// something else is in the way, saying at `drawn.where` why.
+bool tabulateReflections(DrawnSum &drawn, SumOp sum, func::FuncOp func,
+                         const Quadrature &quadrature);
+
+} // namespace mlir::nb
+
+#endif

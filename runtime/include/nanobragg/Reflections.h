@@ -1,0 +1,53 @@
+// A table of the reflections of an image.
+#ifndef NANOBRAGG_REFLECTIONS_H
+#define NANOBRAGG_REFLECTIONS_H
+
+#include "nanobragg/ReflectionColumns.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace nanobragg {
+
+/// A row that is asked for.
+struct AskedReflection {
+  std::array<std::int32_t, 3> millerIndex{};
+  std::int32_t panel = -1; ///< below 0: the one that it is on
+  /// The spindle angle, rad, to which the nearer of two crossings of the sphere counts; NaN is the
+  /// middle of the rotation.
+  double angle = NAN;
+};
+
+struct ReflectionLimits {
+  double partiality = 1e-3; ///< rows with less are left out; above 0, at most 1
+  /// Also 0 0 0, and rows whose middle is beside their panel, but not all of their light.
+  bool ofImage = false;
+  /// These rows, in this order, whatever their partiality. A reflection that does not come onto the
+  /// sphere, or farther than 20 pixels from its panel, has panel -1, photons and partiality 0, and
+  /// NaN in all other columns.
+  std::optional<std::vector<AskedReflection>> rows{};
+};
+
+/// One row for each reflection, in the order of their Miller indices or as they were asked for.
+struct ReflectionTable {
+  std::vector<std::array<std::int32_t, 3>> millerIndex;
+  std::vector<std::int32_t> panel;
+  /// As programColumns has them, in SI units and pixels.
+  std::array<std::vector<double>, programColumns.size()> columns;
+
+  std::size_t rows() const { return panel.size(); }
+  /// Throws std::invalid_argument where there is none of this name.
+  std::span<const double> column(std::string_view name) const;
+};
+
+/// A number for each entry of a table's columns, such as their derivatives along a direction.
+using ReflectionNumbers = std::array<std::vector<double>, programColumns.size()>;
+
+} // namespace nanobragg
+#endif

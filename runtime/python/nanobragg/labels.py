@@ -1,0 +1,109 @@
+"""Which reflection a pixel's light is from."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy
+from numpy.typing import NDArray
+
+from ._arrays import doubles
+
+if TYPE_CHECKING:
+    from .simulator import Simulator
+
+
+@dataclasses.dataclass
+class Spots:
+    """Spots of an image; see ``Simulator.spots``.
+
+    ``labels``
+        In the image's shape: 0, or the number of the pixel's spot, which is 1 + its row in the other arrays.
+    ``miller_index``
+        (n, 3) whole numbers.
+    ``photons``
+        Bragg light of the spot's pixels.
+    ``panel``
+        Number of the panel, from 0.
+    ``fast``, ``slow``
+        Centre of the light in pixels; (0, 0) is the outer corner of the first pixel.
+    """
+
+    labels: NDArray[numpy.int32]
+    miller_index: NDArray[numpy.int64]
+    photons: NDArray[numpy.float64]
+    panel: NDArray[numpy.int64]
+    fast: NDArray[numpy.float64]
+    slow: NDArray[numpy.float64]
+
+    def __len__(self) -> int:
+        return len(self.photons)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} spots, {numpy.count_nonzero(self.labels)} pixels>"
+
+
+def _wavelength(sim):
+    if "wavelength" in sim:
+        return sim["wavelength"]
+    waves = sim["source_wavelength"] * sim["wavelength_scale"] + sim["wavelength_offset"]
+    return numpy.average(waves, weights=sim["source_weight"])
+
+
+def is_flat(sim: Simulator) -> bool:
+    """Whether the detector's panels are flat."""
+    return not re.search(r"curvature=(right|c)\b", sim._core.variant())
+
+
+def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
+    """Unit vectors from the sample to the centre of each pixel, in the image's shape and 3; of flat detectors. pixels: of these only,
+    (n, 3) rows of panel, slow, fast."""
+    if len(sim.shape) == 1:
+        raise ValueError("a list of pixels is not an image; make the simulator without pixels=")
+    if not is_flat(sim):
+        raise ValueError("Detector.curved: maps are for flat panels")
+    size = sim["pixel_size"]
+    corner, along_fast, along_slow = numpy.moveaxis(numpy.asarray(sim._core.lab()[1]), 1, 0)  # (panels, 3) each
+    if pixels is None:
+        slow, fast = ((numpy.arange(n) + 0.5)[:, None] * size for n in sim.shape[-2:])
+        away = (corner[:, None, None] + slow[:, None] * along_slow[:, None, None] + fast * along_fast[:, None, None]).reshape(*sim.shape, 3)
+    else:
+        panel, slow, fast = pixels.T
+        away = corner[panel] + size * ((slow[:, None] + 0.5) * along_slow[panel] + (fast[:, None] + 0.5) * along_fast[panel])
+    return away / numpy.linalg.norm(away, axis=-1, keepdims=True)
+
+
+def miller_indices(sim: Simulator, wavelength: float | None, pixels: Any = None) -> NDArray[numpy.float64]:
+    """As ``Simulator.miller_indices``; pixels as of ``directions``."""
+    beam = sim["beam_direction"] / numpy.linalg.norm(sim["beam_direction"])
+    real = numpy.asarray(sim._core.lab()[0]) / (_wavelength(sim) if wavelength is None else wavelength)
+    return (directions(sim, pixels) - beam) @ real.T
+
+
+def _bragg_light(sim):
+    """The image without background and what the detector makes of photons, but for the point spread."""
+    others = {"water_size": 0.0, "background_F": 0.0, "gain": 1.0, "dead_time": 0.0}
+    without = {name: numpy.broadcast_to(value, numpy.shape(sim[name])) for name, value in others.items() if name in sim.parameters}
+    if without:
+        sim = sim.copy()
+        sim.set(**without)
+    return sim.image()
+
+
+def spots(sim: Simulator, least: float, image: Any) -> Spots:
+    """As ``Simulator.spots``."""
+    light = _bragg_light(sim) if image is None else doubles(image, "the image")
+    if light.shape != sim.shape:
+        raise ValueError(f"the image has shape {light.shape}, but the simulator's has {sim.shape}")
+    lit = light >= max(least, numpy.finfo(float).tiny)
+    at = numpy.argwhere(lit.reshape(-1, *sim.shape[-2:]))  # panel, slow, fast
+    hkl = numpy.rint(miller_indices(sim, None, at)).astype(numpy.int64)
+    rows, number = numpy.unique(numpy.column_stack([at[:, 0], hkl]), axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    photons = numpy.asarray(numpy.bincount(number, light[lit], len(rows)), dtype=float)
+    slow, fast = (numpy.bincount(number, light[lit] * (at[:, i] + 0.5), len(rows)) / photons for i in (1, 2))
+    labels = numpy.zeros(light.shape, dtype=numpy.int32)
+    labels[lit] = number + 1
+    return Spots(labels, rows[:, 1:], photons, rows[:, 0], fast, slow)

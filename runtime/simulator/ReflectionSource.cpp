@@ -1,0 +1,252 @@
+#include "runtime/simulator/ReflectionSource.h"
+
+#include "lib/Experiment/PixelList.h"
+#include "lib/Program/ParameterElements.h"
+#include "lib/Program/Parameters.h"
+#include "lib/Spots/ExpectedReflections.h"
+#include "nanobragg/DerivativeNames.h"
+#include "runtime/simulator/ImageSource.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace nanobragg {
+namespace {
+
+/// The experiment without all that is no spot, with one step of rotation.
+Experiment ofReflections(const Experiment &image) {
+  Experiment e = image;
+  ProgramVariant &v = e.variant;
+  v.averaging = Averaging::Reflections;
+  v.imageType = ImageType::F64;
+  v.leaveOutResponse();
+  v.water = Water::None;
+  v.background = v.diffuse = v.mask = v.lightGiven = false;
+  Detector &d = e.detector;
+  d.mask.clear();
+  d.gainMap = d.light = {};
+  if (std::exchange(v.pixelList, false)) {
+    d.fastPixels = d.wholeFastPixels;
+    d.slowPixels = d.wholeSlowPixels;
+    d.listPanel = d.listSlow = d.listFast = {};
+  }
+  d.roiFastMin = d.roiSlowMin = 0;
+  d.roiFastMax = d.fastPixels - 1;
+  d.roiSlowMax = d.slowPixels - 1;
+  d.oversample = 1;
+  e.goniometer.phiSteps = 1;
+  e.goniometer.phiStepFraction = 1;
+  return e;
+}
+
+SimulatorOptions optionsOf(SimulatorOptions options) {
+  options.precision = Precision::F64;
+  options.cull = CullSetting::off();
+  options.pixels.clear();
+  options.keptSchedule = options.specialize = options.once = false;
+  options.kernel = nullptr;
+  options.passes = {};
+  options.kernelFile.clear();
+  return options;
+}
+
+void requireClosedForm(const ProgramVariant &variant) {
+  if (rowOf(variant.shape).profile != SpotProfile::Gaussian)
+    throw std::invalid_argument(
+        "a table of reflections is for Gaussian crystals, whose averages have a closed form");
+  if (variant.isSampled())
+    throw std::invalid_argument("a table of reflections is of averages over pixels, mosaic blocks "
+                                "and the beam, and this experiment takes samples of them; set its "
+                                "averaging to closed");
+}
+
+} // namespace
+
+ReflectionSource::ReflectionSource(const Experiment &image, const SimulatorOptions &options)
+    : options(optionsOf(options)), placement(this->options) {
+  requireClosedForm(image.variant);
+}
+
+std::vector<std::optional<ExpectedReflection>>
+ReflectionSource::expected(const ReflectionLimits &limits) const {
+  if (limits.rows)
+    return askedReflections(experiment, *limits.rows);
+  constexpr double margin = 10; // the search is coarser
+  const std::vector<ExpectedReflection> all =
+      expectedReflections(experiment, limits.partiality / margin, limits.ofImage);
+  return {all.begin(), all.end()};
+}
+
+/// Makes the program's pixels those where reflections are expected.
+void ReflectionSource::list(std::span<const std::optional<ExpectedReflection>> expected) {
+  programs.clear(); // they are bound to the list that was
+  places.assign(expected.size(), ListedPixels::none);
+  std::vector<PixelIndex> pixels;
+  pixels.reserve(expected.size());
+  for (const auto &r : expected)
+    if (r)
+      pixels.push_back(
+          {r->panel,
+           std::clamp<std::int64_t>(std::int64_t(r->slow), 0, experiment.detector.slowPixels - 1),
+           std::clamp<std::int64_t>(std::int64_t(r->fast), 0, experiment.detector.fastPixels - 1)});
+  if (pixels.empty())
+    return;
+  const ListedPixels listed = listPixels(experiment, pixels);
+  ReflectionList &list = experiment.reflections;
+  for (PixelMap *map : {&list.h, &list.k, &list.l, &list.turn, &list.wavelength})
+    map->values.assign(listed.imagePixels, std::nan(""));
+  const auto put = [&](std::size_t place, const ExpectedReflection &r) {
+    list.h.values[place] = r.hkl[0];
+    list.k.values[place] = r.hkl[1];
+    list.l.values[place] = r.hkl[2];
+    list.turn.values[place] = r.turn;
+    list.wavelength.values[place] = r.wavelength;
+    experiment.detector.listFast.values[place] = r.fast - 0.5;
+    experiment.detector.listSlow.values[place] = r.slow - 0.5;
+  };
+  auto next = listed.places.begin();
+  for (std::size_t i = 0; i != expected.size(); ++i)
+    if (expected[i])
+      put(places[i] = *next++, *expected[i]);
+  // Places at the ends of rows repeat the one before.
+  for (std::size_t place = 1; place < listed.imagePixels; ++place)
+    if (std::isnan(list.h.values[place]))
+      for (PixelMap *map : {&list.h, &list.k, &list.l, &list.turn, &list.wavelength,
+                            &experiment.detector.listFast, &experiment.detector.listSlow})
+        map->values[place] = map->values[place - 1];
+}
+
+BoundProgram &ReflectionSource::program(const Derivative &derivative) {
+  const std::string key = derivative.toString();
+  if (const auto found = programs.find(key); found != programs.end())
+    return found->second;
+  Program placed = placement.place([&](Runner runner) {
+    return decide(experiment, options, derivative, ImageType::F64, runner).request;
+  });
+  return programs.try_emplace(key, std::move(placed), experiment).first->second;
+}
+
+bool ReflectionSource::hasRows() const {
+  return std::ranges::any_of(places, [](std::size_t place) { return place != ListedPixels::none; });
+}
+
+std::vector<double> ReflectionSource::rowsOf(std::span<const double> output, double none) const {
+  std::vector<double> rows;
+  rows.reserve(places.size());
+  for (const std::size_t place : places)
+    rows.push_back(place == ListedPixels::none ? none : output[place]);
+  return rows;
+}
+
+void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgram &program) {
+  const auto output = [&](std::string_view name) { return program.output(name); };
+  const auto partiality = output("partiality"), fast = output("fast"), slow = output("slow"),
+             fastFast = output("covariance_ff"), slowSlow = output("covariance_ss");
+  const Detector &d = experiment.detector;
+  std::erase_if(places, [&](std::size_t place) {
+    double fastPixels = double(d.wholeFastPixels), slowPixels = double(d.wholeSlowPixels);
+    if (!d.panels.empty()) {
+      const Panel &panel = d.panels[std::size_t(d.listPanel.values[place])];
+      fastPixels = double(panel.fastPixels);
+      slowPixels = double(panel.slowPixels);
+    }
+    constexpr double sigmas = 6;
+    const auto isOn = [&](double middle, double variance, double pixels) {
+      const double beside = limits.ofImage ? sigmas * std::sqrt(variance) : 0;
+      return middle >= -beside && middle < pixels + beside;
+    };
+    const bool inside = isOn(fast[place], fastFast[place], fastPixels) &&
+                        isOn(slow[place], slowSlow[place], slowPixels);
+    return !(partiality[place] >= limits.partiality) || !inside;
+  });
+}
+
+ReflectionTable ReflectionSource::table(const Experiment &image, const ReflectionLimits &limits,
+                                        const RunOptions &run) {
+  if (!(limits.partiality > 0 && limits.partiality <= 1))
+    throw std::invalid_argument("the least partiality of a table of reflections is " +
+                                std::to_string(limits.partiality) +
+                                ", and must be above 0 and at most 1");
+  requireClosedForm(image.variant);
+  experiment = ofReflections(image);
+  list(expected(limits));
+  ReflectionTable table;
+  BoundProgram *program = hasRows() ? &this->program({}) : nullptr;
+  if (program && program->run(withThreads(run, options)).cancelled)
+    throw Cancelled();
+  if (program && !limits.rows)
+    leaveOut(limits, *program);
+  const ReflectionList &list = experiment.reflections;
+  for (std::size_t row = 0; row != places.size(); ++row) {
+    const std::size_t place = places[row];
+    const bool isThere = place != ListedPixels::none;
+    table.panel.push_back(isThere ? std::int32_t(experiment.detector.listPanel.values[place]) : -1);
+    table.millerIndex.push_back(limits.rows ? (*limits.rows)[row].millerIndex
+                                            : std::array{std::int32_t(list.h.values[place]),
+                                                         std::int32_t(list.k.values[place]),
+                                                         std::int32_t(list.l.values[place])});
+  }
+  for (std::size_t i = 0; i != programColumns.size(); ++i) {
+    const std::string_view name = programColumns[i].name;
+    const double none = name == "photons" || name == "partiality" ? 0 : NAN;
+    table.columns[i] = rowsOf(program ? program->output(name) : std::span<const double>(), none);
+  }
+  return table;
+}
+
+std::vector<ReflectionNumbers>
+ReflectionSource::jvps(const Derivative &derivative,
+                       std::span<const std::vector<Direction>> directions, const RunOptions &run) {
+  std::vector<ReflectionNumbers> numbers(directions.size());
+  if (!hasRows()) {
+    for (ReflectionNumbers &columns : numbers)
+      columns.fill(std::vector<double>(places.size()));
+    return numbers;
+  }
+  BoundProgram &program = this->program(derivative);
+  const auto number = [&](std::size_t k) { return numberOfDirection(k, directions.size()); };
+  std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
+  for (std::size_t k = 0; k != directions.size(); ++k)
+    tangents.push_back(bindDirection(program, experiment, derivative, directions[k], number(k)));
+  if (program.run(withThreads(run, options)).cancelled)
+    throw Cancelled();
+  for (std::size_t k = 0; k != directions.size(); ++k)
+    for (std::size_t i = 0; i != programColumns.size(); ++i)
+      numbers[k][i] = rowsOf(
+          program.output(derivativeName(DerivativeKind::JVP, programColumns[i].name, number(k))),
+          0);
+  return numbers;
+}
+
+std::vector<Gradient> ReflectionSource::gradient(const Derivative &derivative,
+                                                 const ReflectionNumbers &cotangents,
+                                                 const RunOptions &run) {
+  if (!hasRows())
+    return zeroGradients(experiment, derivative.parameters);
+  BoundProgram &program = this->program(derivative);
+  ReflectionNumbers scattered;
+  for (std::size_t i = 0; i != programColumns.size(); ++i) {
+    scattered[i].resize(std::size_t(experiment.pixelCount()));
+    if (!cotangents[i].empty() && cotangents[i].size() != places.size())
+      throw std::invalid_argument("the cotangent of " + std::string(programColumns[i].name) +
+                                  " has " + std::to_string(cotangents[i].size()) +
+                                  " numbers and the table " + std::to_string(places.size()) +
+                                  " rows");
+    for (std::size_t row = 0; row != cotangents[i].size(); ++row)
+      if (places[row] != ListedPixels::none)
+        scattered[i][places[row]] += cotangents[i][row];
+    program.bind(cotangentName(programColumns[i].name), scattered[i]);
+  }
+  if (program.run(withThreads(run, options)).cancelled)
+    throw Cancelled();
+  std::vector<Gradient> gradients;
+  for (const std::string &name : derivative.parameters) {
+    const auto values = program.output(gradientName(name));
+    gradients.push_back({name, findParameter(name)->unit, {values.begin(), values.end()}});
+  }
+  return gradients;
+}
+
+} // namespace nanobragg

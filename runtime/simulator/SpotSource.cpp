@@ -1,0 +1,311 @@
+#include "runtime/simulator/SpotSource.h"
+
+#include "lib/Choose/AverageNodes.h"
+#include "lib/Program/Parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace nanobragg {
+namespace {
+
+using Mode = Derivative::Mode;
+
+/// A column of the table, the parameter of the picture that it is, and the picture's list.
+struct Column {
+  std::string_view column;
+  const char *parameter;
+  std::vector<double> SpotTable::*list;
+};
+constexpr std::array<Column, 10> columns = {
+    {{"photons", "spot_photons", &SpotTable::photons},
+     {"fast", "spot_fast", &SpotTable::fast},
+     {"slow", "spot_slow", &SpotTable::slow},
+     {"covariance_ff", "spot_fast_fast", &SpotTable::fastFast},
+     {"covariance_fs", "spot_fast_slow", &SpotTable::fastSlow},
+     {"covariance_ss", "spot_slow_slow", &SpotTable::slowSlow},
+     {"skew_fff", "spot_skew_fff", &SpotTable::skewFff},
+     {"skew_ffs", "spot_skew_ffs", &SpotTable::skewFfs},
+     {"skew_fss", "spot_skew_fss", &SpotTable::skewFss},
+     {"skew_sss", "spot_skew_sss", &SpotTable::skewSss}}};
+
+std::size_t numberOf(std::string_view column) {
+  return std::size_t(std::ranges::find(programColumns, column, &ReflectionColumn::name) -
+                     programColumns.begin());
+}
+
+/// Reflections with less of their light than this part of the tolerance are left out.
+constexpr double partOfTolerance = 1e-3;
+/// The list of spots goes on to whole multiples of so many, and other sizes are rare.
+constexpr std::size_t spotsAtOnce = 256;
+
+/// The quadratures of so many nodes and fewer are in the picture's tables.
+constexpr double mostNodes = 64;
+/// Spots with less than this part of the brightest one's light do not decide.
+constexpr double faintest = 1e-3;
+
+/// A spot over a pixel is a Gaussian along fast with edges along slow, which are sharp where a thin
+/// spot is slanted. For an interval of so many of its widths these nodes were off by a tenth of the
+/// tolerance, of 12,000 random spots at worst.
+double nodesOf(const Average &average, const SpotTable &spots, std::size_t i) {
+  const double ff = spots.fastFast[i], slope = spots.fastSlow[i] / ff,
+               slow = spots.slowSlow[i] - slope * spots.fastSlow[i];
+  const double interval = std::min(1.0, std::sqrt(8 * average.exponent * ff));
+  const double widths = interval * std::sqrt(1 / ff + slope * slope / slow);
+  const double digits = -std::log10(average.tolerance);
+  return std::ceil(1.5 + 0.5 * digits + (0.8 + 0.13 * std::max(0.0, digits - 3)) * widths);
+}
+
+void chooseNodes(const Average &average, SpotTable &spots) {
+  static const Average rules = [] {
+    Average all;
+    all.nodes.clear();
+    all.weights.clear();
+    for (int n = 1; n <= mostNodes; ++n) {
+      Average one;
+      nanobragg::chooseNodes(n, one);
+      all.nodes.insert(all.nodes.end(), one.nodes.begin(), one.nodes.end());
+      all.weights.insert(all.weights.end(), one.weights.begin(), one.weights.end());
+    }
+    return all;
+  }();
+  spots.node = rules.nodes;
+  spots.weight = rules.weights;
+  spots.nodes.resize(spots.photons.size());
+  for (std::size_t i = 0; i != spots.photons.size(); ++i)
+    spots.nodes[i] = std::fmax(1, std::fmin(nodesOf(average, spots, i), mostNodes));
+}
+
+/// In parts of a spot's peak, the largest of all bright spots: the square of what the skew changes,
+/// since terms of that order are left out (measured: docs/reflections.md), or of too few nodes.
+double errorOf(const Average &average, const SpotTable &spots) {
+  constexpr double ofSquare = 20, ofFewNodes = 0.1;
+  const double brightest = std::ranges::max(spots.photons);
+  double largest = 0;
+  for (std::size_t i = 0; i != spots.photons.size(); ++i) {
+    const double skew = std::hypot(std::hypot(spots.skewFff[i], spots.skewFfs[i]),
+                                   std::hypot(spots.skewFss[i], spots.skewSss[i]));
+    const double nodes = nodesOf(average, spots, i);
+    if (std::isnan(skew) || std::isnan(spots.photons[i]) || std::isnan(nodes))
+      return INFINITY;
+    if (spots.photons[i] > faintest * brightest)
+      largest = std::max({largest, ofSquare * skew * skew, nodes > mostNodes ? ofFewNodes : 0});
+  }
+  return largest;
+}
+
+/// Smaller images are not worth kernels that take longer to compile, those made once even less.
+constexpr double fewestPixels = 1 << 18, fewestOfOneRun = 4e6;
+
+Experiment pictureOf(Experiment e) {
+  e.variant.averaging = Averaging::Spots;
+  return e;
+}
+
+} // namespace
+
+bool SpotSource::serves(const Experiment &e, const ListedPixels &listed,
+                        const SimulatorOptions &options) {
+  const ProgramVariant &v = e.variant;
+  const bool isStill = !v.sweep && e.goniometer.phiSteps == 1;
+  const bool isOneSpot = e.sourceCount() == 1 && e.detector.layers == 1;
+  const bool isPlain =
+      v.curvature == Curvature::Flat && v.water != Water::C && !v.diffuse && !listed.any();
+  const bool compiles = options.engine != Engine::Interpreter && !compilationDisabled() &&
+                        options.kernelFile.empty() && !options.kernel && !options.passes.any() &&
+                        !options.anyNumbers && options.dumpIR.empty();
+  if (v.bandwidth == Bandwidth::Spectrum) {
+    if (!isPlain || !options.kernelFile.empty() || options.kernel || options.passes.any())
+      throw std::invalid_argument(
+          "an image of a continuous spectrum is made of whole pixels from a table of reflections, "
+          "without diffuse scattering, by the programs that are built in; leave out "
+          "--spectrum-between=linear, and the spectrum is lines");
+    return true;
+  }
+  return v.averaging == Averaging::Closed && isStill && isOneSpot && isPlain && !v.dmin &&
+         compiles && !(options.cull && options.cull->isOff()) &&
+         samplesOf(e) >= (options.once ? fewestOfOneRun : fewestPixels);
+}
+
+SpotSource::SpotSource(const Experiment &experiment, const ListedPixels &listed,
+                       const SimulatorOptions &options)
+    : all(experiment, listed, options), table(experiment, options),
+      picture(pictureOf(experiment), listed, options) {}
+
+void SpotSource::set(const Parameter &parameter, std::span<const double> values) {
+  all.set(parameter, values);
+  picture.set(parameter, values);
+  isTabulated = false;
+}
+
+void SpotSource::setStructureFactors(const std::shared_ptr<const HklGrid> &grid) {
+  all.setStructureFactors(grid);
+  picture.setStructureFactors(grid);
+  isTabulated = false;
+}
+
+void SpotSource::tabulate(const RunOptions &run) {
+  if (isTabulated)
+    return;
+  const ReflectionLimits limits{.partiality = partOfTolerance * all.experiment.average.tolerance,
+                                .ofImage = true};
+  const ReflectionTable rows = table.table(all.experiment, limits, withoutProgress(run));
+  spots = rows.panel.size();
+  const std::size_t room = (spots / spotsAtOnce + 1) * spotsAtOnce;
+  SpotTable &to = picture.experiment.spots;
+  if (to.photons.size() != room)
+    picture.unbind();
+  to = {};
+  for (const auto &[column, parameter, list] : columns) {
+    const double dark = (to.*list).front();
+    (to.*list).assign(room, dark);
+    std::ranges::copy(rows.columns[numberOf(column)], (to.*list).begin());
+  }
+  to.panel.assign(room, -1);
+  std::ranges::copy(rows.panel, to.panel.begin());
+  chooseNodes(all.experiment.average, to);
+  error = errorOf(all.experiment.average, to);
+  // The interpreter would look at all spots for each pixel.
+  isWithinTolerance =
+      hasSpectrum() || (!table.isInterpreted() && error <= all.experiment.average.tolerance);
+  isTabulated = true;
+}
+
+/// Makes the table, and decides who makes images of it.
+ProgramSource &SpotSource::imaging(const RunOptions &run) {
+  tabulate(run);
+  return isWithinTolerance ? picture : all;
+}
+
+BoundProgram &SpotSource::program(ImageType pixels) { return imaging({}).program(pixels); }
+
+RunResult SpotSource::render(CallersImage image, const RunOptions &run, const Instruments &look) {
+  if (look.any() && !hasSpectrum())
+    return all.render(image, run, look);
+  RunResult result = imaging(run).render(image, run, look);
+  if (hasSpectrum() && !(error <= all.experiment.average.tolerance)) {
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "spots of the continuous spectrum are right to %.1g of their peaks, and %.1g is "
+                  "asked for (--average-tolerance)",
+                  error, all.experiment.average.tolerance);
+    result.shortfall = text;
+  }
+  return result;
+}
+
+namespace {
+[[noreturn]] void refuseOfSpectrum(const char *what) {
+  throw std::invalid_argument(std::string(what) + " of a continuous spectrum are not available; "
+                                                  "leave out --spectrum-between=linear");
+}
+} // namespace
+
+std::string SpotSource::trace(const PixelIndex &pixel, ImageType pixels) const {
+  if (hasSpectrum())
+    refuseOfSpectrum("traces of pixels");
+  return all.trace(pixel, pixels);
+}
+
+EngineComparison SpotSource::compareEngines(const ComparisonOptions &options) {
+  if (hasSpectrum())
+    refuseOfSpectrum("comparisons of engines");
+  return all.compare(options);
+}
+
+std::span<const double> SpotSource::value(const RunOptions &run) { return imaging(run).value(run); }
+
+std::optional<DeviceMemory> SpotSource::imageOnDevice(ImageType pixels, const RunOptions &run) {
+  return imaging(run).imageOnDevice(pixels, run);
+}
+
+/// The parameters that the picture depends on otherwise than by its spots.
+ImageSource::Names SpotSource::namesBeside(const Names &parameters) const {
+  const ProgramVariant &v = picture.experiment.variant;
+  if (v.water == Water::None && !v.background && !v.hasResponse())
+    return {};
+  return namesUsedBy(v, parameters);
+}
+
+std::vector<std::vector<Direction>>
+SpotSource::ofSpots(const Names &parameters, Directions directions, const RunOptions &run) {
+  // One at a time: the kernel of several takes long to compile.
+  const Derivative alone{Mode::JVP, namesUsedBy(table.variant(), parameters), 1};
+  std::vector<std::vector<Direction>> changes(directions.size());
+  if (alone.parameters.empty())
+    return changes;
+  for (std::size_t i = 0; i != directions.size(); ++i) {
+    const std::vector<Direction> direction = partOf(directions[i], alone.parameters);
+    const ReflectionNumbers moved =
+        std::move(table.jvps(alone, std::span(&direction, 1), run).front());
+    for (const auto &[column, parameter, list] : columns) {
+      std::vector<double> change = moved[numberOf(column)];
+      change.resize((picture.experiment.spots.*list).size());
+      changes[i].push_back({parameter, std::move(change)});
+    }
+  }
+  return changes;
+}
+
+void SpotSource::forward(const Derivative &derivative, Directions given, Images images,
+                         const RunOptions &run) {
+  if (&imaging(run) == &all)
+    return all.forward(derivative, given, images, run);
+  std::vector<std::vector<Direction>> units;
+  if (derivative.mode == Mode::Jacobian)
+    for (const std::string &name : derivative.parameters)
+      units.push_back({{name, {1.0}}});
+  const Directions directions = units.empty() ? given : Directions(units);
+  std::vector<std::vector<Direction>> changes =
+      ofSpots(derivative.parameters, directions, withoutProgress(run));
+  Names names = namesBeside(derivative.parameters);
+  for (std::size_t i = 0; i != directions.size(); ++i)
+    std::ranges::copy(partOf(directions[i], names), std::back_inserter(changes[i]));
+  if (!namesUsedBy(table.variant(), derivative.parameters).empty())
+    for (const Column &column : columns)
+      names.push_back(column.parameter);
+  picture.forward({Mode::JVP, names, int(changes.size())}, changes, images, run);
+}
+
+std::vector<Gradient> SpotSource::reverse(const Derivative &derivative, const Cotangent &cotangent,
+                                          std::span<const Direction> direction,
+                                          const RunOptions &run) {
+  // Second derivatives are those of averages of each pixel, which differ by less than the
+  // tolerance.
+  if (derivative.mode == Mode::HVP && hasSpectrum())
+    refuseOfSpectrum("second derivatives of images");
+  if (&imaging(run) == &all || derivative.mode == Mode::HVP)
+    return all.reverse(derivative, cotangent, direction, run);
+  Names names = namesBeside(derivative.parameters);
+  for (const Column &column : columns)
+    names.push_back(column.parameter);
+  const std::vector<Gradient> ofPicture =
+      picture.reverse({Mode::VJP, names}, cotangent, {}, withoutProgress(run));
+  const auto found = [&](std::string_view name) {
+    return std::ranges::find(ofPicture, name, &Gradient::parameter);
+  };
+  ReflectionNumbers cotangents;
+  for (const auto &[column, parameter, list] : columns)
+    cotangents[numberOf(column)].assign(found(parameter)->values.begin(),
+                                        found(parameter)->values.begin() + std::ptrdiff_t(spots));
+  std::vector<Gradient> gradients = zeroGradients(all.experiment, derivative.parameters);
+  const auto addAll = [&](const std::vector<Gradient> &more) {
+    for (Gradient &gradient : gradients)
+      if (const auto part = std::ranges::find(more, gradient.parameter, &Gradient::parameter);
+          part != more.end())
+        std::ranges::transform(gradient.values, part->values, gradient.values.begin(),
+                               std::plus<>());
+  };
+  if (const Names names = namesUsedBy(table.variant(), derivative.parameters); !names.empty())
+    addAll(table.gradient({Mode::VJP, names}, cotangents, withoutProgress(run)));
+  addAll(ofPicture);
+  return gradients;
+}
+
+} // namespace nanobragg

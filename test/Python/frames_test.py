@@ -1,0 +1,74 @@
+"""Labelled frames that are made as they are asked for."""
+
+import unittest
+import warnings
+
+import numpy as np
+
+import nanobragg as nb
+from nanobragg.frames import Frames, Poisson
+
+warnings.filterwarnings("ignore", category=nb.Warning)
+FLAGS = "-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 40 -pixel 1 -oversample 1 -fluence 1e27"
+
+
+def misset(rng):
+    return {"misset": nb.random_misset(seed=rng), "fluence": 1e27 * rng.lognormal(sigma=0.3)}
+
+
+class Counts(unittest.TestCase):
+    def test_the_distribution_is_poissons(self):
+        from scipy.stats import poisson
+        for mean in (0.03, 2.0, 150.0):
+            with self.subTest(mean):
+                n = 4_000_000
+                counts = np.bincount(Poisson(mean)(np.random.default_rng(1), (n,)))
+                expected = n * poisson.pmf(np.arange(len(counts) + 20), mean)
+                counts = np.pad(counts, (0, 20))
+                well = expected > 10
+                chi = ((counts - expected)[well] ** 2 / expected[well]).sum()
+                self.assertLess(abs(chi - well.sum()), 5 * np.sqrt(2 * well.sum()))
+                self.assertLess(abs(counts[~well].sum() - expected[~well].sum()), 5 * np.sqrt(expected[~well].sum() + 1))
+
+
+class Sets(unittest.TestCase):
+    def setUp(self):
+        self.sim = nb.Simulator.from_flags(FLAGS)
+
+    def test_frames_are_those_of_their_numbers(self):
+        frames = Frames(self.sim, misset, seed=3, background=2.0)
+        first, again = frames[7], Frames(self.sim, misset, seed=3, background=2.0)[7]
+        for name in ("counts", "labels"):
+            np.testing.assert_array_equal(first[name], again[name])
+        self.assertFalse((frames[8]["counts"] == first["counts"]).all())
+        self.assertEqual([f["parameters"]["fluence"] for f, _ in zip(frames, range(3))], [frames[i]["parameters"]["fluence"] for i in range(3)])
+        parts = [next(frames.part(i, 2))["parameters"]["fluence"] for i in (0, 1)]
+        self.assertEqual(parts, [frames[i]["parameters"]["fluence"] for i in (0, 1)])
+
+    def test_counts_and_labels_are_those_of_the_image(self):
+        frame = Frames(self.sim, misset, background=2.0)[0]
+        self.sim.set(**frame["parameters"])
+        light = self.sim.image()
+        np.testing.assert_array_equal(frame["labels"] > 0, light >= 0.5)
+        np.testing.assert_array_equal(frame["labels"], frame["spots"].labels)
+        pull = (frame["counts"] - light - 2) / np.sqrt(light + 2)
+        self.assertLess(abs(pull.mean()), 0.1)
+        self.assertLess(abs(pull.std() - 1), 0.1)
+        slope = np.broadcast_to(np.linspace(1, 300, 40), (40, 40))
+        frame = Frames(self.sim, misset, background=slope)[0]
+        pull = (frame["counts"] - light - slope) / np.sqrt(light + slope)
+        self.assertLess(abs(pull.std() - 1), 0.1)
+
+    def test_refusals(self):
+        for how, words in ((dict(background=-1.0), "at least 0"), (dict(background=np.ones((3, 3))), r"shape \(40, 40\)")):
+            with self.assertRaisesRegex(ValueError, words):
+                Frames(self.sim, misset, **how)
+        with self.assertRaisesRegex(IndexError, "no frame 4"):
+            Frames(self.sim, misset, count=4)[4]
+        self.assertEqual(len(list(Frames(self.sim, misset, count=4))), 4)
+        with self.assertRaisesRegex(ValueError, "misset_x: 100 rad"):
+            Frames(self.sim, lambda rng: {"misset": (100, 0, 0)})[0]
+
+
+if __name__ == "__main__":
+    unittest.main()

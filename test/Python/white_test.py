@@ -1,0 +1,209 @@
+"""Continuous spectra, from pink to white: against many lines, differences, refusals."""
+
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import nanobragg as nb
+
+SIZE = 800
+WHITE = (f"-cell 7 8 9 85 95 100 -misset 17 29 41 -default_F 100 -gauss_xtal -N 120 -distance 100 -detpixels {SIZE} -pixel 0.2 "
+         "-fluence 1e24 -mosaic 0.1 --average=closed --average-tolerance=1e-3")
+PINK = ("-cell 70 80 90 85 95 100 -misset 17 29 41 -default_F 100 -gauss_xtal -N 20 -distance 100 -detpixels 300 -pixel 0.3 "
+        "-fluence 1e24 -mosaic 0.1 --average=closed --average-tolerance=1e-2")
+
+
+class Spectra(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def spectrum(self, wavelengths, weights, name="s.txt"):
+        path = os.path.join(self.folder, name)
+        np.savetxt(path, np.c_[wavelengths, weights], fmt="%.9g")
+        return path
+
+    def simulator(self, flags, path, between="linear"):
+        return nb.Simulator.from_flags(f"{flags} --spectrum={path} --spectrum-between={between}", threads=2)
+
+    def test_white(self):
+        wavelengths = np.linspace(0.6, 1.8, 1201)
+        path = self.spectrum(wavelengths, np.exp(-0.5 * ((wavelengths - 1.1) / 0.35)**2))
+        sim = self.simulator(WHITE, path)
+        table = sim.reflections()
+        lines = self.simulator(WHITE, path, "lines").image()
+        image = sim.image()
+        beam = np.s_[SIZE // 2 - 40:SIZE // 2 + 40, SIZE // 2 - 40:SIZE // 2 + 40]
+        np.testing.assert_allclose(image[beam].sum(), lines[beam].sum(), rtol=0.1, err_msg="the direct beam, in all wavelengths")
+        image[beam] = lines[beam] = 0
+        np.testing.assert_allclose(image.sum(), lines.sum(), rtol=1e-3)
+        isolated = 0
+        for i in np.argsort(-table.photons)[:80]:
+            reach = 5 * np.sqrt(table.covariance[i].trace()) + 3
+            near = np.hypot(table.fast - table.fast[i], table.slow - table.slow[i])
+            fast, slow = int(table.fast[i]), int(table.slow[i])
+            half = int(np.ceil(reach))
+            if ((near > 0.05) & (near < 2 * reach)).any() or not half < min(fast, slow) <= max(fast, slow) < SIZE - half:
+                continue
+            isolated += 1
+            # At an end of the spectrum the light of a spot is cut off.
+            cut = (np.abs(table.wavelength[i] - [0.6, 1.8]) < 4 * table.wavelength_sigma[i]).any()
+            box = np.s_[slow - half:slow + half + 1, fast - half:fast + half + 1]
+            np.testing.assert_allclose(image[box].sum(), lines[box].sum(), rtol=2e-3)
+            np.testing.assert_allclose(image[box], lines[box], rtol=0, atol=(0.05 if cut else 0.006) * lines[box].max())
+        self.assertGreater(isolated, 15)
+
+    def test_wavelengths_are_those_that_nodes_need(self):
+        path = self.spectrum([0.6, 1.8], [1, 1])
+        sim = self.simulator(WHITE + " -divergence_sigma 0.1", path)
+        table = sim.reflections()
+        self.assertGreater(np.ptp(table.wavelength), 0.8)
+        self.assertTrue(((table.wavelength > 0.6) & (table.wavelength < 1.8)).all())
+        self.assertLess(table.partiality.max(), 1.005)
+        np.testing.assert_allclose(np.median(table.partiality), 1, rtol=0.02)
+        ends = 4 * table.wavelength_sigma
+        whole = (table.wavelength - ends > 0.6) & (table.wavelength + ends < 1.8)
+        double = {tuple(h): w for h, w in zip(table.miller_index[whole].tolist(), table.wavelength[whole])}
+        pairs = [(w, double[tuple(2 * i for i in h)]) for h, w in double.items() if tuple(2 * i for i in h) in double]
+        self.assertGreater(len(pairs), 3, "harmonics on one ray")
+        np.testing.assert_allclose([a / b for a, b in pairs], 2, rtol=5e-3)
+
+    def test_structure_factors_are_those_of_each_energy(self):
+        path = self.spectrum([0.6, 1.8], [1, 1])
+        channels = []
+        for energy, factor in ((6500, 100), (21000, 50)):
+            name = os.path.join(self.folder, f"{energy}.hkl")
+            hkl = np.stack(np.meshgrid(*[np.arange(-16, 17)] * 3), -1).reshape(-1, 3)
+            np.savetxt(name, np.c_[hkl, np.full(len(hkl), factor)], fmt="%d")
+            channels.append(f"{energy} {name}\n")
+        listed = os.path.join(self.folder, "channels.txt")
+        with open(listed, "w") as file:
+            file.writelines(channels)
+        flags = WHITE.replace("-default_F 100", f"--hkl-channels {listed} --channel-weights=linear -nointerpolate")
+        table = self.simulator(flags, path).reflections()
+        level = self.simulator(WHITE, path).reflections(miller_index=table.miller_index)
+        energy = 12398.42 / table.wavelength
+        factor = 100 - 50 * (energy - 6500) / (21000 - 6500)
+        np.testing.assert_allclose(np.sqrt(table.photons / level.photons), factor / 100, rtol=2e-3)
+
+    def test_a_pink_beam(self):
+        wavelengths = np.linspace(0.94, 1.06, 601)
+        weights = np.exp(-0.5 * ((wavelengths - 1) / 0.0127)**2)
+        path = self.spectrum(wavelengths, weights)
+        pink, lines = self.simulator(PINK, path).image(), self.simulator(PINK, path, "lines").image()
+        np.testing.assert_allclose(pink.sum(), lines.sum(), rtol=1e-3)
+        np.testing.assert_allclose(pink, lines, rtol=0, atol=0.01 * lines.max())
+
+    def test_a_spectrum_with_sharp_ends(self):
+        """Some reflections lack a part of their light."""
+        wavelengths = np.linspace(0.985, 1.015, 151)
+        path = self.spectrum([0.985, 1.015], [1, 1])
+        weights = np.ones(151)
+        weights[[0, -1]] = 0.5
+        level, lines = (self.simulator(PINK, p, b).image() for p, b in
+                        ((path, "linear"), (self.spectrum(wavelengths, weights, "l.txt"), "lines")))
+        np.testing.assert_allclose(level.sum(), lines.sum(), rtol=2e-3)
+        np.testing.assert_allclose(level, lines, rtol=0, atol=0.1 * lines.max())
+
+    def test_a_density_over_the_energy(self):
+        """Dense lines, equally far apart, have the image of a continuous spectrum."""
+        energies = np.linspace(11000, 14000, 1501)
+        path = self.spectrum(energies, np.exp(-0.5 * ((energies - 12000) / 400)**2))
+        level, lines = (self.simulator(PINK, path, between).image() for between in ("linear", "lines"))
+        np.testing.assert_allclose(level.sum(), lines.sum(), rtol=1e-3)
+        np.testing.assert_allclose(level, lines, rtol=0, atol=0.03 * lines.max())
+
+    def test_a_monochromator(self):
+        """A narrow normal spectrum is that of --bandwidth-sigma."""
+        wavelengths = np.linspace(0.99, 1.01, 401)
+        path = self.spectrum(wavelengths, np.exp(-0.5 * ((wavelengths - 1) / 0.002)**2))
+        table = self.simulator(PINK, path).reflections(0.01)
+        same = nb.Simulator.from_flags(PINK + " -lambda 1 --bandwidth-sigma=0.2").reflections(
+            miller_index=table.miller_index, panel=table.panel)
+        for name in ("photons", "fast", "slow", "covariance", "wavelength", "wavelength_sigma", "partiality"):
+            scale = np.abs(same[name]).max()
+            np.testing.assert_allclose(table[name], same[name], rtol=2e-3, atol=3e-3 * scale, err_msg=name)
+
+    def test_derivatives(self):
+        path = self.spectrum(np.linspace(0.6, 1.8, 13), 2 + np.sin(np.arange(13)))
+        sim = self.simulator(WHITE.replace(str(SIZE), "200"), path)
+        table = sim.reflections(1e-2)
+        density = sim["spectrum_density"]
+        rng = np.random.default_rng(1)
+        weights = rng.normal(size=len(table.photons)) / table.photons.max()
+        gradient = table.vjp("spectrum_density,distance,cell_a,misset_x", photons=weights, fast=weights * table.photons.max())
+        rows = dict(miller_index=table.miller_index)
+
+        def total():
+            made = sim.reflections(**rows)
+            return (weights * made.photons).sum() + (weights * table.photons.max() * made.fast).sum()
+
+        for name, step in (("distance", 1e-6), ("cell_a", 1e-15), ("misset_x", 1e-7)):
+            now, moved = sim[name], []
+            for sign in (1, -1):
+                sim[name] = now + sign * step
+                moved.append(total())
+            sim[name] = now
+            np.testing.assert_allclose(gradient[name], (moved[0] - moved[1]) / (2 * step), rtol=1e-3, err_msg=name)
+        for i in (3, 7):
+            change = np.zeros_like(density)
+            change[0, 0, i] = 1e-4 * density[0, 0, i]
+            moved = []
+            for sign in (1, -1):
+                sim["spectrum_density"] = density + sign * change
+                moved.append(total())
+            sim["spectrum_density"] = density
+            np.testing.assert_allclose(gradient["spectrum_density"][0, 0, i], (moved[0] - moved[1]) / (2 * change[0, 0, i]), rtol=1e-3)
+        image = sim.gradient("spectrum_density")
+        np.testing.assert_allclose((image["spectrum_density"] * density).sum(), sim.image().sum(), rtol=1e-9)
+
+    def test_resolution_limit(self):
+        path = self.spectrum([0.6, 1.8], [1, 1])
+        table, near = (self.simulator(WHITE + more, path).reflections() for more in ("", " -dmin 2"))
+        sim = self.simulator(WHITE, path)
+        d = 1e10 / np.linalg.norm(table.miller_index @ self.reciprocal(sim), axis=1)
+        np.testing.assert_array_equal(near.miller_index, table.miller_index[d >= 2])
+        image = self.simulator(WHITE + " -dmin 2", path).image()
+        image[SIZE // 2 - 40:SIZE // 2 + 40, SIZE // 2 - 40:SIZE // 2 + 40] = 0  # the direct beam
+        np.testing.assert_allclose(image.sum(), near.photons.sum(), rtol=0.02)
+
+    @staticmethod
+    def reciprocal(sim):
+        """Rows a*, b*, c*, 1/m, from the cell alone."""
+        a, b, c, alpha, beta, gamma = (sim[f"cell_{name}"] for name in ("a", "b", "c", "alpha", "beta", "gamma"))
+        cosines = np.cos([alpha, beta, gamma])
+        metric = np.array([[a * a, a * b * cosines[2], a * c * cosines[1]], [a * b * cosines[2], b * b, b * c * cosines[0]],
+                           [a * c * cosines[1], b * c * cosines[0], c * c]])
+        return np.linalg.cholesky(np.linalg.inv(metric))
+
+    def test_interpreter(self):
+        path = self.spectrum([0.6, 1.8], [1, 1])
+        flags = WHITE.replace(str(SIZE), "60").replace("-pixel 0.2", "-pixel 2")
+        fused = self.simulator(flags, path)
+        slow = nb.Simulator.from_flags(f"{flags} --spectrum={path} --spectrum-between=linear", engine="interpreter")
+        np.testing.assert_allclose(fused.image(), slow.image(), rtol=1e-3, atol=1e-5 * fused.image().max())
+
+    def test_refusals(self):
+        path = self.spectrum([0.9, 1.1], [1, 1])
+        for more, words in (("-osc 1", "stills"), ("--bandwidth-sigma=1", "no other spread"), ("--average=sampled", "averages in closed form"),
+                            ("-detector_thick 500 -detector_abs 500 -detector_thicksteps 2", "one layer"), ("-curved_det", "flat")):
+            with self.assertRaisesRegex(ValueError, f"--spectrum-between=linear.*{words}"):
+                self.simulator(f"{PINK} {more}", path)
+        with self.assertRaisesRegex(ValueError, "two points at 1 A"):
+            self.simulator(PINK, self.spectrum([1, 1, 1.1], [1, 2, 3], "two.txt"))
+        with self.assertRaisesRegex(ValueError, "one point"):
+            self.simulator(PINK, self.spectrum([1], [1], "one.txt"))
+        with self.assertRaisesRegex(ValueError, "give --spectrum=FILE"):
+            nb.Simulator.from_flags(PINK + " --spectrum-between=linear")
+        sim = self.simulator(PINK, path)
+        with self.assertRaisesRegex(ValueError, "second derivatives of images of a continuous spectrum"):
+            sim.hvp({"distance": 1.0})
+        with self.assertRaisesRegex(ValueError, "traces of pixels"):
+            sim.trace(1, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""page_test.py NB_SIM COMPILER PAGE: the transcripts of docs/debugging.md, block by block, each command as it stands."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from perf_test import reason
+
+NB_SIM, COMPILER, PAGE = map(os.path.abspath, sys.argv[1:4])
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", pathlib.Path(PAGE).read_text(), re.M | re.S)
+
+
+def commands(block, prompt):
+    """Each command with the lines that it shows, as patterns."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith(prompt):
+            found.append((line[len(prompt):], []))
+        else:
+            found[-1][1].append(".*".join(map(re.escape, line.split("..."))))
+    return found
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="nb-page-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.environment = dict(os.environ, NB_COMPILER_LIBRARY=COMPILER, NB_CACHE_DIR=f"{self.folder}/cache",
+                                DEBUGINFOD_URLS="", HOME=self.folder,
+                                PATH=f"{os.path.dirname(NB_SIM)}:{os.environ['PATH']}")
+        self.environment.pop("NB_CACHE", None)
+        self.experiment, = blocks("sh")
+
+    def shell(self, script):
+        done = subprocess.run(["bash", "-c", self.experiment + script], cwd=self.folder, env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return done.stdout
+
+    def shows(self, said, patterns):
+        """All lines, in their order."""
+        rest = said
+        for pattern in patterns:
+            found = re.search(rf"^ *{pattern}", rest, re.M)
+            self.assertTrue(found, f"{pattern}\n{said}")
+            rest = rest[found.end():]
+
+    def transcript(self, word):
+        block, = [block for block in blocks("console") if word in block]
+        return block
+
+    def test_profile(self):
+        (command, shown), = commands(self.transcript("--profile"), "$ ")
+        self.shows(self.shell(command), shown)
+
+    @unittest.skipUnless(shutil.which("gdb"), "skipped: there is no gdb; install the Debian package of this name")
+    def test_gdb(self):
+        start, _, session = self.transcript("(gdb)").partition("\n")
+        session = commands(session, "(gdb) ")
+        orders = " ".join(f"-ex '{order}'" for order, _ in session)
+        said = self.shell(start.removeprefix("$ ").replace("gdb -q", f"gdb -nx -batch {orders}"))
+        self.shows(said, [line for _, shown in session for line in shown])
+
+    @unittest.skipIf(reason(), reason())
+    def test_perf(self):
+        settings = ""
+        for command, shown in commands(self.transcript("perf record"), "$ "):
+            if command.startswith("export"):
+                settings += command + "\n"
+            else:
+                with self.subTest(command):
+                    self.shows(self.shell(settings + command), shown)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
