@@ -51,8 +51,10 @@ std::string maskFileOf(const io::DialsExperiment &e, const std::string &path) {
 
 void takeSensor(const std::string &path, const std::vector<io::DialsPanel> &panels,
                 const ExperimentRequest &request, LoadedInputs &loaded) {
+  // In mm; dxtbx writes it where the image file says nothing of the sensor.
+  constexpr double unknownThickness = 1e-6;
   const io::DialsPanel &first = panels.front();
-  if (!first.parallax || !(first.thickness > 0) || !(first.mu > 0))
+  if (!first.parallax || !(first.thickness > unknownThickness) || !(first.mu > 0))
     return;
   CallerFirst caller(request, path, loaded);
   if (caller.anyOf("the sensor", &Options::thickness, &Options::attenuationDepth))

@@ -28,12 +28,13 @@ class Loading(unittest.TestCase):
         self.assertEqual(run(OURS + "assert 'libMLIR' not in maps and 'libLLVM' not in maps"), (0, ""))
 
     def test_start(self):
-        program = ("import time, numpy\nt = time.perf_counter()\nimport nanobragg\n"
-                   "print(time.perf_counter() - t)\nimport sys\n"
+        # In processor time of numpy's import: how fast the machine is does not matter.
+        program = ("import time\nt = time.process_time()\nimport numpy\nn = time.process_time()\nimport nanobragg\n"
+                   "print((time.process_time() - n) / (n - t))\nimport sys\n"
                    "assert not {'torch', 'jax', 'matplotlib', 'scipy'} & set(sys.modules)\n")
-        times = [float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
-                 for _ in range(5)]
-        self.assertLess(min(times), 0.06)
+        ratios = [float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+                  for _ in range(5)]
+        self.assertLess(min(ratios), 1)
 
 
 def add(name, use):

@@ -136,7 +136,7 @@ class NbSim(unittest.TestCase):
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
-        self.assertLess(time.monotonic() - begin, 3)
+        self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual(process.returncode, 130)
         self.assertIn("interrupted", err)
         self.assertEqual(self.files(), {"floatimage.bin"})

@@ -141,6 +141,25 @@ class Labels(unittest.TestCase):
         np.testing.assert_allclose(np.mean(away, 0), 0, atol=0.15)
         self.assertLess(np.percentile(np.abs(away), 90), 1)
 
+    def test_a_sensor_of_unknown_thickness_is_none(self):
+        """dxtbx writes a thickness of 1e-6 mm where an image file names the material alone."""
+        images = []
+        for thickness in (0, 1e-6):
+            panel = {"name": "", "type": "", "fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0], "origin": [-10, 10, -100],
+                     "image_size": [200, 200], "pixel_size": [0.1, 0.1], "trusted_range": [0, 1e9], "gain": 1.0, "mask": [],
+                     "thickness": thickness, "material": "Si", "mu": 3.9, "px_mm_strategy": {"type": "ParallaxCorrectedPxMmStrategy"}}
+            model = {"__id__": "ExperimentList", "experiment": [{"__id__": "Experiment", "identifier": "", "beam": 0, "detector": 0}],
+                     "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0,
+                               "polarization_normal": [0, 1, 0], "polarization_fraction": 0.999}],
+                     "detector": [{"panels": [panel]}]}
+            with open(self.path("a.expt"), "w") as file:
+                json.dump(model, file)
+            subprocess.run([NB_SIM, *"--expt=a.expt -cell 60 60 60 90 90 90 -N 5 -default_F 100 -floatfile f.npy -nonoise -nopgm".split()],
+                           cwd=self.folder, capture_output=True, check=True, env=dict(os.environ, NB_COMPILER_LIBRARY=COMPILER))
+            images.append(np.load(self.path("f.npy")))
+        self.assertGreater(images[0].max(), 0)
+        np.testing.assert_array_equal(*images)
+
     def test_a_real_experiment_as_dials_predicts_it(self):
         """One frame of a tilted Eiger with a sensor and three axes; number and places are those of DIALS, as a public
         project's test of its own predictor has them."""

@@ -133,7 +133,7 @@ class Cache(CacheCase):
         killed.communicate()
         begin = time.monotonic()
         self.finish(waiting)
-        self.assertLess(time.monotonic() - begin, 8)
+        self.assertLess(time.monotonic() - begin, 30)
         self.assertEqual(len(self.entries()), 1)
 
     def test_processes_killed_at_any_moment_leave_no_damage(self):

@@ -52,7 +52,7 @@ class Fit(unittest.TestCase):
         """The output. Kernels are compiled each time."""
         before = processor_seconds()
         said = run(self.root / "build" / self.program, *words)
-        self.assertLess(processor_seconds() - before, 10, said)
+        self.assertLess(processor_seconds() - before, 40, said)
         return said
 
 

@@ -156,7 +156,7 @@ class PrecisionTest(unittest.TestCase):
         self.assertTrue(np.array_equal(one, three))
 
     def test_indices_beyond_the_range_of_fixed_point_are_not_a_number(self):
-        words = f"-cell 1e9 1e9 1e9 90 90 90 -default_F 100 {BEAM} -N 2 -detpixels 8 -oversample 1"
+        words = f"-cell 1e5 1e5 1e5 90 90 90 -default_F 100 {BEAM} -lambda 0.1 -pixel 10 -distance 20 -N 2 -detpixels 8 -oversample 1"
         self.assertTrue(np.isfinite(image(words, "f64")).all())
         self.assertTrue(np.isnan(image(words, "mixed")).any())
 
