@@ -49,17 +49,26 @@ struct MtzColumn {
   char type; ///< CCP4's: F amplitude, Q sigma, I whole number ...
 };
 
-/// The content of a merged MTZ file. Numbers that are not finite are missing ones.
-struct MergedReflections {
+/// A crystal on an image, in an unmerged MTZ file.
+struct MtzBatch {
+  std::array<double, 6> cell; ///< A and degrees
+  double wavelength;          ///< A
+};
+
+/// The content of an MTZ file. Numbers that are not finite are missing ones.
+struct MtzReflections {
   std::string spaceGroup;     ///< as for toAsymmetricUnit
   std::array<double, 6> cell; ///< A and degrees
   double wavelength;          ///< A
   std::vector<MtzColumn> columns;
   std::vector<float> rows; ///< h, k, l and then the columns, of one reflection after another
+  /// An unmerged file has these, numbered from 1. Its first columns are M/ISYM, which is made from
+  /// measured indices, and BATCH.
+  std::vector<MtzBatch> batches;
 };
 
 /// The content of the file. Throws FileError.
-std::string mtzOf(const MergedReflections &reflections);
+std::string mtzOf(const MtzReflections &reflections);
 
 } // namespace nanobragg::io
 #endif

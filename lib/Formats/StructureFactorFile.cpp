@@ -209,7 +209,7 @@ IndexingChoices indexingChoices(const std::string &spaceGroup, const std::array<
   return result;
 }
 
-std::string mtzOf(const MergedReflections &reflections) {
+std::string mtzOf(const MtzReflections &reflections) {
   std::string result;
   rethrown([&](std::string &error) { return gemmiModule().mtzOf(reflections, result, error); });
   return result;

@@ -160,7 +160,7 @@ struct GemmiModule {
                  std::optional<std::array<double, 6>> &, std::string &);
   bool (*toAsymmetricUnit)(const std::string &, const std::vector<std::int32_t> &,
                            AsymmetricIndices &, std::string &);
-  bool (*mtzOf)(const MergedReflections &, std::string &, std::string &);
+  bool (*mtzOf)(const MtzReflections &, std::string &, std::string &);
   bool (*operationsOf)(const std::string &, std::vector<SymmetryOperation> &, std::string &);
   bool (*atomsOf)(const std::string &, const std::string &, StructureFactorFormat,
                   const std::optional<std::array<double, 6>> &, AtomsOfModel &, std::string &);

@@ -37,6 +37,26 @@ std::array<double, 9> rotationOf(const gemmi::Op &op) {
   return rotation;
 }
 
+void addBatches(gemmi::Mtz &mtz, const std::vector<MtzBatch> &batches) {
+  if (batches.empty())
+    return;
+  for (const MtzBatch &one : batches) {
+    const auto &c = one.cell;
+    gemmi::Mtz::Batch &batch = mtz.batches.emplace_back();
+    batch.number = int(mtz.batches.size());
+    batch.set_dataset_id(1);
+    batch.set_cell(gemmi::UnitCell(c[0], c[1], c[2], c[3], c[4], c[5]));
+    batch.set_wavelength(float(one.wavelength));
+  }
+  const gemmi::GroupOps operations = mtz.spacegroup->operations();
+  const gemmi::ReciprocalAsu unit(mtz.spacegroup);
+  for (std::size_t row = 0; row < mtz.data.size(); row += mtz.columns.size()) {
+    const auto [hkl, isym] = unit.to_asu(mtz.get_hkl(row), operations);
+    mtz.set_hkl(row, hkl);
+    mtz.data[row + 3] = float(isym);
+  }
+}
+
 } // namespace
 
 AsymmetricIndices asymmetricIndicesOf(const std::string &spaceGroup,
@@ -80,7 +100,7 @@ IndexingChoices choicesOfIndices(const std::string &spaceGroup, const std::array
   return result;
 }
 
-std::string contentOfMtz(const MergedReflections &reflections) {
+std::string contentOfMtz(const MtzReflections &reflections) {
   gemmi::Mtz mtz;
   mtz.title = "refined by nanobragg";
   mtz.spacegroup = &groupOf(reflections.spaceGroup);
@@ -97,6 +117,7 @@ std::string contentOfMtz(const MergedReflections &reflections) {
     if (!std::isfinite(value))
       value = std::numeric_limits<float>::quiet_NaN();
   mtz.set_data(rows.data(), rows.size());
+  addBatches(mtz, reflections.batches);
   mtz.sort();
   mtz.update_reso();
   std::string content;

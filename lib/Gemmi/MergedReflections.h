@@ -11,7 +11,7 @@ AsymmetricIndices asymmetricIndicesOf(const std::string &spaceGroup,
 std::vector<SymmetryOperation> operationsOf(const std::string &spaceGroup);
 IndexingChoices choicesOfIndices(const std::string &spaceGroup, const std::array<double, 6> &cell,
                                  double obliquity);
-std::string contentOfMtz(const MergedReflections &reflections);
+std::string contentOfMtz(const MtzReflections &reflections);
 
 } // namespace nanobragg::io
 #endif

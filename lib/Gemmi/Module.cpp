@@ -44,7 +44,7 @@ bool asymmetricUnit(const std::string &spaceGroup, const std::vector<std::int32_
   return caught(error, [&] { result = asymmetricIndicesOf(spaceGroup, hkl); });
 }
 
-bool mtz(const MergedReflections &reflections, std::string &result, std::string &error) {
+bool mtz(const MtzReflections &reflections, std::string &result, std::string &error) {
   return caught(error, [&] { result = contentOfMtz(reflections); });
 }
 

@@ -643,12 +643,12 @@ SLOW translation FAST 1 0 0 0 0 0
         again = os.path.join(self.folder.name, "again")
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(main([image, f"--model={self.model}", f"--out={again}", "--workers=1", "--positions-only", "--gain=4.3",
-                                   "--offset=11", "--readout=3", f"--geometry={os.path.join(out, 'refined.expt')}"]), 0)
+                                   "--offset=11", "--readout=3", f"--geometry={os.path.join(out, 'integrated.expt')}"]), 0)
         with open(os.path.join(again, "shots.csv")) as file:
             other, = csv.DictReader(file)
         self.assertLess(float(other["rms_px"]), 0.3)
         self.assertLess(abs(float(other["distance_mm"]) - DISTANCE - DEPTH), 0.1)
-        stills = Stills("", os.path.join(out, "refined.expt"), os.path.join(out, "indexed.refl"))
+        stills = Stills("", os.path.join(out, "integrated.expt"), os.path.join(out, "indexed.refl"))
         np.testing.assert_array_equal(stills.image(0), np.rint(np.array(parts)))
 
     def test_structure_factors_from_pixels(self):
@@ -666,7 +666,7 @@ SLOW translation FAST 1 0 0 0 0 0
             rows = list(csv.DictReader(file))
         self.assertGreater(float(rows[2]["chi2_model"]), 2.5)
         self.assertLess(float(rows[2]["chi2"]), 1.5)
-        grid, lowest, _, _ = _core.structure_factors(os.path.join(out, "structure_factors.mtz"), 2.0, 1.0, 0.35, 46.0)
+        grid, lowest, _, _ = _core.structure_factors(os.path.join(out, "structure_factors.mtz:FPOST"), 2.0, 1.0, 0.35, 46.0)
         hkl = _files.read_reflections(os.path.join(out, "indexed.refl"))["miller_index"]
         values, first = factors()
         refined, truth = grid[tuple((hkl - lowest).T)], values[tuple((hkl - first).T)]
@@ -747,7 +747,7 @@ SLOW translation FAST 1 0 0 0 0 0
             self.assertLess(np.abs(strain - 1).max(), 4e-3 * of_cell)
         self.assertAlmostEqual(scales[missets[1]] / scales[missets[0]], 0.5, delta=0.03)
         # One experiment for each, of one image; reflections are those of their own crystal.
-        for name in ("indexed", "refined"):
+        for name in ("indexed", "integrated"):
             listed = _files.read_experiments(os.path.join(out, f"{name}.expt"))
             self.assertEqual([(e["crystal"], e["imageset"], e["detector"], e["beam"]) for e in listed["experiment"]], [(0, 0, 0, 0), (1, 0, 0, 0)])
             table = _files.read_reflections(os.path.join(out, f"{name}.refl"))
@@ -758,7 +758,9 @@ SLOW translation FAST 1 0 0 0 0 0
                 places, missing = predict(one.matrix, table["miller_index"][mine], one.detector)
                 off = np.linalg.norm(places - table["xyzcal.px"][mine, :2], axis=1)
                 self.assertLess(np.median(off), 0.3)
-        self.assertGreater(np.corrcoef(table["intensity.model"], table["intensity.sum.value"])[0, 1], 0.99)
+        values, lowest = factors()
+        squares = values[tuple((table["miller_index"] - lowest).T)]**2
+        self.assertGreater(np.corrcoef(squares, table["lp"] * table["intensity.prf.value"] / np.array(list(scales.values()))[table["id"]])[0, 1], 0.97)
         with open(os.path.join(out, "lattices.csv")) as file:
             self.assertEqual([int(row["spots"]) for row in csv.DictReader(file)], [one.indexed.sum() for one in still.lattices])
 

@@ -52,7 +52,7 @@ std::string trueFactors(const RunSetup &setup) {
       pair[1 - unit.mate[i]] = float(factors[i]);
   }
   const Report &report = setup.complete.report;
-  io::MergedReflections merged;
+  io::MtzReflections merged;
   merged.spaceGroup = group;
   for (int i = 0; i < 3; ++i) {
     merged.cell[i] = report.cell.lengths[i];

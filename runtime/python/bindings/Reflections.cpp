@@ -92,8 +92,11 @@ void bindReflections(nb::module_ &module) {
   module.def(
       "mtz",
       [](const std::string &group, const std::array<double, 6> &cell, double wavelength,
-         const std::vector<std::pair<std::string, std::string>> &columns, const Doubles &rows) {
-        io::MergedReflections reflections{group, cell, wavelength, {}, {}};
+         const std::vector<std::pair<std::string, std::string>> &columns, const Doubles &rows,
+         const std::vector<std::pair<std::array<double, 6>, double>> &batches) {
+        io::MtzReflections reflections{group, cell, wavelength, {}, {}, {}};
+        for (const auto &[ofBatch, itsWavelength] : batches)
+          reflections.batches.push_back({ofBatch, itsWavelength});
         for (const auto &[label, type] : columns)
           reflections.columns.push_back({label, type.at(0)});
         reflections.rows.assign(rows.data(), rows.data() + rows.size());
@@ -101,9 +104,11 @@ void bindReflections(nb::module_ &module) {
         return nb::bytes(content.data(), content.size());
       },
       nb::arg("space_group"), nb::arg("cell"), nb::arg("wavelength"), nb::arg("columns"),
-      nb::arg("rows"),
-      "The content of a merged MTZ file; columns: (label, type) of what follows h, k and l in "
-      "rows; cell in A and degrees, wavelength in A.");
+      nb::arg("rows"), nb::arg("batches") = std::vector<std::pair<std::array<double, 6>, double>>(),
+      "The content of an MTZ file; columns: (label, type) of what follows h, k and l in rows; cell "
+      "in A and degrees, wavelength in A. batches: cell and wavelength of each crystal on an image "
+      "in an unmerged file, whose first columns are M/ISYM, which is made here, and BATCH, counted "
+      "from 1; h, k and l are then those that were measured.");
 }
 
 } // namespace nanobragg::python

@@ -10,6 +10,7 @@ from ..simulator import Simulator
 from ._background import variance
 from ._blocks import OF_SET, Blocks
 from ._blocks import squares as q2
+from ._integration import Integrated, integrate
 from ._moments import MomentFit, brightest
 from ._spot_fit import SpotFit
 
@@ -20,6 +21,7 @@ MOST_SETS = 4  # sets of mosaic blocks
 _PAYS = 0.03  # part of the cost by which another one has to make this less
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 DETECTOR = ("distance", "centre", "tilt")
+_SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
@@ -94,7 +96,7 @@ class Boxes:
                      numpy.concatenate([self.box, self.count + other.box]), self.count + other.count,
                      **{name: numpy.concatenate([getattr(self, name), getattr(other, name)]) for name in _OF_PIXELS},
                      calibration=self.calibration)
-        return both.with_reflections(numpy.concatenate([self.hkl[self.reflection], other.hkl[other.reflection]]))
+        return both if self.hkl is None else both.with_reflections(numpy.concatenate([self.hkl[self.reflection], other.hkl[other.reflection]]))
 
     def sums(self, values):
         """Over each box."""
@@ -129,11 +131,10 @@ class Explained:
     light: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many as in image, where each reflection has its own intensity
     hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes, those without spots too
     ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # each one's intensity over the model's
-    photons: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model, for each
-    alone: numpy.ndarray = dataclasses.field(default=None, repr=False)  # the part of the light in each one's pixels that is its lattice's
     precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # precision of the ratio, 1 / sigma^2
     unseen: int = 0  # boxes that the model lights, and no spot was found in
     chi2_unseen: float = numpy.nan  # per pixel of theirs
+    integrated: Integrated = dataclasses.field(default=None, repr=False)
 
 
 def simulators(parts, mosaicity, bandwidth, divergence):
@@ -281,11 +282,19 @@ class Fit:
         self._brighten()
         self.run(0.5, 2)
 
-    def intensities(self, tolerance=0.25, steps=2):
+    def _wrong(self):
+        """By which part the model's intensities are wrong, half of them by less."""
+        light, image = (self.fit.sums(values) for values in (self.used.data - self.used.background, self.model.image(self.x)))
+        noise = numpy.sqrt(self.fit.sums(variance(numpy.maximum(self.used.data, 1), self.used.calibration)))
+        sure = (light > _SIGMAS * noise) & (image > 0)
+        logs = numpy.log(light[sure] / image[sure])
+        return float(numpy.clip(1.4826 * numpy.median(numpy.abs(logs - numpy.median(logs))), *_WRONG)) if sure.sum() > 10 else _WRONG[0]
+
+    def intensities(self, steps=2):
         """By the model's structure factors, which are wrong by some part; then scale and B factor as if they were right. Wrong
         intensities would turn the crystal and move its detector, so these stay.
         """
-        self.run(tolerance, steps, *DETECTOR, enough=1e-3)
+        self.run(self._wrong(), steps, *DETECTOR, enough=1e-3)
         self.keep_sigmas(*DETECTOR)
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
@@ -329,7 +338,6 @@ class Fit:
             if lit.count:
                 unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there).mean())}
         left = squares(boxes, image)
-        mine = light[both.lattice, numpy.arange(light.shape[1])]
         every = SpotFit(model, both.data, both.background, both.reflection, len(both.hkl), both.calibration)
         precision, ratio = _intensities(every, whole)
         if model.loses(self.x):
@@ -347,8 +355,7 @@ class Fit:
                          chi2_profiles=float(squares(boxes, shown).mean()),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, before=before, hkl=both.hkl, ratio=ratio, light=shown, photons=every.sums(mine),
-                         alone=every.sums(mine) / numpy.maximum(every.sums(light.sum(axis=0)), 1e-300), precision=precision, **unseen)
+                         image=image, before=before, hkl=both.hkl, ratio=ratio, light=shown, precision=precision, **unseen)
 
 
 def _intensities(every, image):
@@ -391,11 +398,14 @@ def degenerate(scaled, names):
     return found
 
 
-def explain(sims, boxes, light, system, spots, begin=None, dark=None, **how):
-    """The Explained of a still; sims: of simulator(). spots: of MomentFit. begin: an Explained, whose intensities alone are fitted
-    again. dark: Boxes about reflections without spots, of which those are evaluated that the model lights."""
+def explain(sims, boxes, light, system, spots, every, detector, begin=None, dark=None, **how):
+    """The Explained of a still; sims: of simulator(). spots: of MomentFit. every, detector: of integrate(). begin: an Explained, whose
+    intensities alone are fitted again. dark: Boxes about reflections without spots, of which those are evaluated that the model
+    lights."""
     fit = Fit(sims, boxes, light, system, begin=begin, **how)
     if begin is None:
         fit.profiles(spots)
     fit.intensities()
-    return fit.result(dark)
+    result = fit.result(dark)
+    result.integrated = integrate(fit, every, detector)
+    return result

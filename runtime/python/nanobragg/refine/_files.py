@@ -19,6 +19,7 @@ _TYPES = {"int": ("<i4", 1), "bool": ("u1", 1), "double": ("<f8", 1), "std::size
 
 
 INDEXED = 1 | 2 | 4  # flags of a reflection that was predicted, observed and indexed
+INTEGRATED = 1 | 256 | 512  # and of one that was predicted and integrated, by a sum and by its profile
 
 # Columns that are used: kinds of numbers, how many in a row.
 _USED = {"id": ("i", 1), "panel": ("iu", 1), "bbox": ("i", 6), "miller_index": ("i", 3), "xyzobs.px.value": ("f", 3),
@@ -68,8 +69,8 @@ def read_reflections(path):
     return columns
 
 
-def write_reflections(path, columns):
-    """The other way round. The file is there when it is complete."""
+def write_reflections(path, columns, identifiers=()):
+    """The other way round. The file is there when it is complete. identifiers: of the experiments that have ids from 0."""
     data = {}
     for name, column in columns.items():
         width = 1 if column.ndim == 1 else column.shape[1]
@@ -79,7 +80,7 @@ def write_reflections(path, columns):
                     and (kind != "cctbx::miller::index<>" or name == "miller_index"))
         data[name] = [kind, [len(column), numpy.ascontiguousarray(column, dtype=_TYPES[kind][0]).tobytes()]]
     rows = len(next(iter(columns.values())))
-    write_file(path, _msgpack().packb(["dials::af::reflection_table", 1, {"identifiers": {}, "nrows": rows, "data": data}],
+    write_file(path, _msgpack().packb(["dials::af::reflection_table", 1, {"identifiers": dict(enumerate(identifiers)), "nrows": rows, "data": data}],
                                   use_bin_type=True))
 
 

@@ -104,8 +104,11 @@ class Detector:
         along = rays - cosine[:, None] * normal
         length = numpy.linalg.norm(along, axis=1)
         places += along * (self._entered(cosine) / numpy.maximum(length, 1e-12))[:, None]
-        at = numpy.column_stack([(places * fast).sum(axis=1), (places * slow).sum(axis=1)]) / self.pixel
-        at += self.panels.begin[panel][:, ::-1]
+        return self.seen(numpy.column_stack([(places * fast).sum(axis=1), (places * slow).sum(axis=1)]) / self.pixel, panel)
+
+    def seen(self, at, panel):
+        """Pixels of the image for places (fast, slow) on panels of these numbers."""
+        at = at + self.panels.begin[panel][:, ::-1]
         return at if self.modules is None else at + self.modules.off(at)
 
     def _first_met(self, rays):

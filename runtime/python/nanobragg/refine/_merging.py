@@ -1,119 +1,249 @@
-"""Structure factors from the pixels of several stills: what the spots' own intensities say of those of the model."""
+"""Intensities of many stills merged: their scales and errors, means of the data alone, and what a model adds to them."""
 
 import dataclasses
 
 import numpy
+from scipy import optimize, sparse, special
+from scipy.sparse import linalg
 
 from .. import _core
-from ._amplitudes import Amplitudes
-from ._files import write_file
 
-_BINS = 15
-_KNOWN = 0.1  # variance of the logarithm of F^2 of a model
-_UNSURE = (0.0025, 0.01, 0.03, 0.05, 0.1, 0.2, 0.4, 0.8)  # and of an observation of it, beyond its photons'
-_CAUTION = 1.4  # how much worse than best
-_TAIL = 0.2  # share on the sphere, of that of the best reflections, at which an observation is as unsure again
-_SURE = 0.09  # variance of a logarithm of photons that is worth comparing
-_FAR, _MOST = 20.0, 1.5  # times that an intensity may be the model's; the logarithm that counts at most
+_SHELLS, _LEAST = 15, 60  # shells of resolution, and observed reflections of each
+_ROUNDS = 6  # in which scales and errors are fitted
+_SURE = 5.0  # sigmas of a mean that scales are compared with
+_KNOWN = 1e-4  # precision of scales (logarithm) and B factors (A^2) about those of the fit
+_WRONG = 5.0  # sigmas beyond which an observation counts less and less
+_START = numpy.log([1.0, 0.03, 0.03])  # logarithms of errors, see variances()
+_TRIED = 20000  # observations that say these
+_POINTS = 129  # at which a function of F is added up
+
+
+class Observations:
+    """Intensities of reflections, F^2 on the scale of the model, on a number of crystals.
+
+    amplitudes: Amplitudes of the model. integrated: an Integrated of each crystal. stills: the number of each one's image.
+    Systematic absences are left out.
+
+    hkl: (n, 3) of the asymmetric unit; row, crystal: which of them, and which crystal, each observation is of.
+    """
+
+    def __init__(self, amplitudes, integrated, stills):
+        joined = {name: numpy.concatenate([getattr(one, name) for one in integrated])
+                  for name in ("hkl", "at", "photons", "variance", "slope", "per", "doubt", "squares", "partiality")}
+        _, unit, _, _, absent = _core.to_asymmetric_unit(amplitudes.space_group, joined["hkl"].astype(numpy.int64))
+        crystal = numpy.repeat(numpy.arange(len(integrated)), [len(one.hkl) for one in integrated])
+        unit, self.crystal, *columns = (column[absent == 0] for column in (unit, crystal, *joined.values()))
+        self.measured, self.at, photons, variance, slope, per, self.doubt, self.squares, self.partiality = columns
+        every, rows = numpy.unique(numpy.concatenate([unit, amplitudes.hkl]), axis=0, return_inverse=True)
+        seen, self.row = numpy.unique(rows.reshape(-1)[:len(unit)], return_inverse=True)
+        model = numpy.full(len(every), numpy.nan)
+        model[rows.reshape(-1)[len(unit):]] = 2 * numpy.log(amplitudes.start)
+        self.hkl, self.model = every[seen], model[seen]
+        self.half = numpy.array(stills)[self.crystal] % 2
+        self.first = photons / per, variance / per**2, slope / per
+        self.far = -2 * numpy.log(numpy.minimum(self.partiality, 1))
+        self.middle = self.squares - self.sums(self.squares, self.crystal)[self.crystal] / self.sums(1.0, self.crystal)[self.crystal]
+        self.scales = numpy.zeros((2, len(integrated)))  # logarithms, and B factors, about those of the fit
+        self.errors = _START
+        self._scaled()
+        for _ in range(_ROUNDS):
+            self.mean, self.sigma, self.seen = self.merged()
+            self._fit_errors()
+            self._fit_scales()
+        self.mean, self.sigma, self.seen = self.merged()
+
+    def sums(self, values, by=None):
+        by = self.row if by is None else by
+        return numpy.bincount(by, weights=numpy.broadcast_to(values, by.shape), minlength=by.max(initial=-1) + 1)
+
+    def _scaled(self):
+        """Intensities, their variances and slopes, by the scales of their crystals."""
+        factor = numpy.exp(self.scales[0, self.crystal] + self.scales[1, self.crystal] * self.middle / 2)
+        self.I, self.variance, self.slope = (column * factor**power for column, power in zip(self.first, (1, 2, 1)))
+
+    def variances(self, mean, errors, which=slice(None)):
+        """Variances of observations of reflections of these intensities, each one's.
+
+        errors: logarithms of a factor of the photons' noise, of a relative error, and of another that grows with the distance
+        from the sphere.
+        """
+        noise, relative, tail = numpy.exp(2 * errors)
+        variance, mean = self.variance[which], numpy.maximum(mean, 0)
+        photons = numpy.maximum(variance + self.slope[which] * (mean - numpy.maximum(self.I[which], 0)), 0.1 * variance)
+        return noise * photons + (relative + tail * self.far[which] + self.doubt[which]) * mean**2
+
+    def merged(self, which=None):
+        """Mean intensity and its sigma of each reflection, nan where there is none, and number of observations. which: of these."""
+        use = numpy.ones(len(self.row), bool) if which is None else which
+        weights = use / self.variance
+        for _ in range(4):
+            total = self.sums(weights)
+            with numpy.errstate(invalid="ignore", divide="ignore"):
+                mean = self.sums(weights * self.I) / total
+                sigma = total**-0.5
+            each = numpy.nan_to_num(mean)[self.row]
+            variance = self.variances(each, self.errors)
+            weights = use / variance / (1 + ((self.I - each)**2 / variance / _WRONG**2)**2)
+        return mean, sigma, self.sums(use).astype(int)
+
+    def _fit_errors(self):
+        """The errors of greatest likelihood, by how far observations are from means of the others; large distances count less."""
+        some = numpy.arange(len(self.hkl)) % (len(self.row) // _TRIED + 1) == 0
+        which = numpy.flatnonzero((some & (self.seen > 1))[self.row])
+        if not len(which):
+            return
+        row, I, mean = self.row[which], self.I[which], self.mean[self.row[which]]
+        sums = lambda values: numpy.bincount(row, weights=values)[row]
+
+        def unlikely(errors):
+            variance = self.variances(mean, errors, which)
+            weights = 1 / variance
+            rest = numpy.maximum(sums(weights) - weights, 1e-12 * weights)
+            whole = variance + 1 / rest
+            z = numpy.abs(I - (sums(weights * I) - weights * I) / rest) / numpy.sqrt(whole)
+            return 0.5 * (numpy.log(whole) + special.huber(3.0, z) * 2).sum() + 0.5 * ((errors - _START)**2).sum()
+
+        self.errors = optimize.minimize(unlikely, self.errors, method="Nelder-Mead", options={"xatol": 0.01, "fatol": 0.1}).x
+
+    def _fit_scales(self):
+        """A scale and a B factor of each crystal, by other crystals' intensities of the same reflections, and by the model's."""
+        mean = self.mean[self.row]
+        use = mean > _SURE * self.sigma[self.row]
+        mean = numpy.where(use, mean, 1)
+        weights = use * mean**2 / self.variances(mean, self.errors)
+        known = numpy.isfinite(self.model) & (self.sums(use) > 0)
+        off = numpy.where(known, numpy.log(numpy.where(known, self.mean, 1)) - numpy.nan_to_num(self.model), 0)
+        doubt = max(1.4826 * float(numpy.median(numpy.abs(off[known] - numpy.median(off[known])))) if known.any() else 1.0, 0.01)
+        by_model = known / doubt**2 / (1 + (off / doubt / _WRONG)**2)
+        rest = numpy.where(known, off, 0)[self.row] + self.I / mean - 1
+        rest = numpy.where(use, rest, 0)
+        total = numpy.maximum(self.sums(weights) + by_model, 1e-9)
+        shape, slope = self.scales.shape, self.middle / 2
+        by_crystal = lambda values: numpy.array([self.sums(values, self.crystal), self.sums(values * slope, self.crystal)]).ravel()
+        without = lambda values: weights * (values - (self.sums(weights * values) / total)[self.row])
+
+        def curvature(change):
+            scale, B = change.reshape(shape)
+            return by_crystal(without(scale[self.crystal] + B[self.crystal] * slope)) + _KNOWN * change
+
+        size = self.scales.size
+        unit = by_crystal(weights * numpy.ones(len(weights)))[:shape[1]] + _KNOWN, self.sums(weights * slope**2, self.crystal) + _KNOWN
+        change, _ = linalg.cg(linalg.LinearOperator((size, size), curvature), -by_crystal(without(rest)),
+                              M=sparse.diags(1 / numpy.concatenate(unit)), maxiter=200)
+        self.scales += change.reshape(shape)
+        self._scaled()
+
+    def halves(self):
+        """Means of the reflections on stills of even and odd numbers."""
+        return [self.merged(self.half == number)[0] for number in (0, 1)]
+
+    def content(self, space_group, cell, wavelength, crystals):
+        """An unmerged MTZ file, a batch for each crystal. crystals: cell and wavelength of each."""
+        columns = [("M/ISYM", "Y"), ("BATCH", "B"), ("I", "J"), ("SIGI", "Q"), ("FRACTIONCALC", "R"), ("XDET", "R"), ("YDET", "R")]
+        sigma = numpy.sqrt(self.variances(self.mean[self.row], self.errors))
+        rows = numpy.column_stack([self.measured, 0 * self.row, self.crystal + 1, self.I, sigma, self.partiality, self.at])
+        return _core.mtz(space_group, [float(v) for v in cell], float(wavelength), columns, rows, crystals)
+
+
+def expected(I, sigma, about, variance, centric):
+    """Mean and sigma of F by an intensity, or nan, and what is known beside it: that it is ``about`` an amplitude, with a variance.
+
+    Structure factors are normal about one of that amplitude in the complex plane, and those that are centric along a line.
+    """
+    wide = numpy.sqrt(variance)
+    low, high = numpy.maximum(about - 6 * wide, 0), about + 6 * wide
+    by_data = numpy.isfinite(I)
+    noise = numpy.where(by_data, sigma, 1.0)
+    from_data = numpy.sqrt(numpy.maximum(I - 6 * sigma, 0)), numpy.sqrt(numpy.maximum(I + 6 * sigma, 3 * sigma))
+    both = by_data & (from_data[0] < high) & (from_data[1] > low)
+    low = numpy.where(both, numpy.maximum(low, from_data[0]), numpy.where(by_data, from_data[0], low))
+    high = numpy.where(both, numpy.minimum(high, from_data[1]), numpy.where(by_data, from_data[1], high))
+    F = low[:, None] + (high - low)[:, None] * (numpy.arange(_POINTS) + 0.5) / _POINTS
+    about, variance = about[:, None], variance[:, None]
+    product = 2 * F * about / variance
+    log = numpy.where(centric[:, None], -(F - about)**2 / (2 * variance) + numpy.log1p(numpy.exp(-product)),
+                      numpy.log(F) - (F - about)**2 / variance + numpy.log(special.i0e(product)))
+    log -= numpy.where(by_data, 0.5, 0)[:, None] * ((F**2 - numpy.nan_to_num(I)[:, None]) / noise[:, None])**2
+    part = numpy.exp(log - log.max(axis=1, keepdims=True))
+    part /= part.sum(axis=1, keepdims=True)
+    mean = (part * F).sum(axis=1)
+    return mean, numpy.sqrt((part * (F - mean[:, None])**2).sum(axis=1))
 
 
 @dataclasses.dataclass
 class Merged:
-    """Structure factors of the asymmetric unit: F, sigma, in how many stills they were seen."""
+    """Reflections of the asymmetric unit. I, F and their sigmas are of the data alone, nan where there are none; F_post with what the
+    model says. seen: observations. halves: I of two halves of the stills. squares: 1/d^2, 1/A^2."""
 
-    amplitudes: Amplitudes
-    F: numpy.ndarray
-    sigma: numpy.ndarray
+    space_group: str
+    hkl: numpy.ndarray
+    squares: numpy.ndarray
     seen: numpy.ndarray
+    I: numpy.ndarray
+    sigma_I: numpy.ndarray
+    F: numpy.ndarray
+    sigma_F: numpy.ndarray
+    F_post: numpy.ndarray
+    sigma_post: numpy.ndarray
+    halves: numpy.ndarray
+    of_amplitude: numpy.ndarray  # the row of each of the model's amplitudes
 
-    def write(self, path, cell, wavelength):
-        """As MTZ, those that no still has seen as they were."""
-        columns = [("F", "F"), ("SIGF", "Q"), ("F_start", "F"), ("stills", "I")]
-        rows = numpy.column_stack([self.amplitudes.hkl, self.F, self.sigma, self.amplitudes.start, self.seen])
-        write_file(path, _core.mtz(self.amplitudes.space_group, [float(v) for v in cell], float(wavelength), columns, rows))
+    def content(self, cell, wavelength):
+        """An MTZ file."""
+        columns = [("I", "J"), ("SIGI", "Q"), ("F", "F"), ("SIGF", "Q"), ("FPOST", "F"), ("SIGFPOST", "Q"), ("N", "I")]
+        rows = numpy.column_stack([self.hkl, self.I, self.sigma_I, self.F, self.sigma_F, self.F_post, self.sigma_post, self.seen])
+        return _core.mtz(self.space_group, [float(v) for v in cell], float(wavelength), columns, rows)
 
-
-class Observations:
-    """Observations of reflections on stills: logarithms of how much brighter each is than by the start's F^2, their variances by photons,
-    the row of F, the still.
-
-    observations: (hkl, ratio of intensities to the model's, precision: 1 / sigma^2 of the ratio, photons of the model) of
-    each still.
-    """
-
-    def __init__(self, amplitudes, observations):
-        of_flat = numpy.full(amplitudes.grid.size, -1)
-        of_flat[amplitudes.nodes] = amplitudes.of_node
-        parts = []
-        for number, (hkl, ratio, precision, photons) in enumerate(observations):
-            at = hkl - amplitudes.lowest
-            inside = ((at >= 0) & (at < amplitudes.grid.shape)).all(axis=1)
-            row = of_flat[numpy.ravel_multi_index(numpy.where(inside[:, None], at, 0).T, amplitudes.grid.shape)]
-            known = inside & (row >= 0) & (precision > 1e-3)
-            row, ratio = row[known], numpy.clip(ratio[known], 1 / _FAR, _FAR)
-            variance, log = 1 / (precision[known] * ratio**2), numpy.log(ratio)
-            sure = variance < _SURE
-            log -= numpy.median(log[sure]) if sure.any() else 0.0  # the still's scale
-            share = photons[known] / amplitudes.start[row]**2
-            parts.append((row, log, variance, share / max(numpy.percentile(share, 99), 1e-300) if len(share) else share,
-                          numpy.full(len(row), number), hkl[known]))
-        self.rows, self.logs, self.variances, self.shares, self.stills, indices = map(numpy.concatenate, zip(*parts))
-        self.places = numpy.unique(indices, axis=0, return_inverse=True)[1].reshape(-1)
-        self.size = amplitudes.size
-        self.tails = 1 + _TAIL / numpy.maximum(self.shares, 1e-3)
-        self._without_shares()
-
-    def _without_shares(self):
-        """A trend that reflections of the same share on the sphere have in common is no matter of F: rocking curves have tails, and
-        reflections far off the sphere are found where they are bright."""
-        sure = numpy.flatnonzero(self.variances < _SURE)
-        if len(sure) < 10 * _BINS:
-            return
-        bins = numpy.array_split(sure[numpy.argsort(self.shares[sure])], _BINS)
-        self.logs -= numpy.interp(self.shares, [numpy.median(self.shares[b]) for b in bins],
-                                  [numpy.median(self.logs[b]) for b in bins])
-
-    def _sums(self, unsure, by, size):
-        weights = 1 / (unsure * self.tails + self.variances)
-        logs = numpy.clip(self.logs, -_MOST, _MOST)
-        return numpy.bincount(by, weights=weights, minlength=size), numpy.bincount(by, weights=weights * logs, minlength=size)
-
-    def mean(self, unsure):
-        """Means of the rows with the start as one more observation, and their weights. unsure: variance of an observation beyond
-        its photons'."""
-        weights, sums = self._sums(unsure, self.rows, self.size)
-        return sums / (weights + 1 / _KNOWN), weights + 1 / _KNOWN
-
-    def unsure(self):
-        """The largest variance by which equivalents, whose share on the sphere is another one, foretell reflections almost as well
-        as they can."""
-        here = numpy.flatnonzero(self.variances < _SURE)
-        weights = numpy.minimum(1 / self.variances[here], 1e3)
-        missed = []
-        for unsure in _UNSURE:
-            every, own = (self._sums(unsure, by, size) for by, size in ((self.rows, self.size), (self.places, self.places.max() + 1)))
-            weight, total = (e[self.rows[here]] - o[self.places[here]] for e, o in zip(every, own))
-            left = numpy.clip(self.logs[here], -_MOST, _MOST) - total / (weight + 1 / _KNOWN)
-            foretold = weight > 1e-6
-            missed.append((weights * numpy.expm1(left)**2)[foretold].sum())
-        return max(unsure for unsure, miss in zip(_UNSURE, missed) if miss <= _CAUTION * min(missed))
+    def shells(self):
+        """Rows of statistics by shell of resolution and of all, the first with names."""
+        yield ["d_max_A", "d_min_A", "possible", "unique", "completeness", "observations", "multiplicity", "I_over_sigma", "pairs",
+               "CC_half", "CC_star", "R_split"]
+        order = numpy.argsort(self.squares)
+        order = order[self.squares[order] <= self.squares[self.seen > 0].max(initial=0)]
+        for part in (*numpy.array_split(order, max(min(_SHELLS, len(order) // _LEAST), 1)), order):
+            seen, count = part[self.seen[part] > 0], self.seen[part].sum()
+            one, other = self.halves[:, part][:, numpy.isfinite(self.halves[:, part]).all(axis=0)]
+            half = numpy.corrcoef(one, other)[0, 1] if len(one) > 2 else numpy.nan
+            split = 2**0.5 * numpy.abs(one - other).sum() / (one + other).sum() if len(one) else numpy.nan
+            numbers = (len(seen) / max(len(part), 1), count, count / max(len(seen), 1), (self.I[seen] / self.sigma_I[seen]).mean() if len(seen) else numpy.nan,
+                       len(one), half, numpy.sqrt(2 * half / (1 + half)) if half > 0 else numpy.nan, split)
+            ends = self.squares[part[[0, -1]]]**-0.5 if len(part) else (numpy.nan, numpy.nan)
+            yield [*(f"{d:.3f}" for d in ends), len(part), len(seen), *(f"{v:.4g}" if numpy.isfinite(v) else "" for v in numbers)]
 
 
-def merge(amplitudes, observations):
-    """The Merged of what stills say (see Observations), and the logarithms of F over the start's."""
-    seen = Observations(amplitudes, observations)
-    logs, weights = seen.mean(seen.unsure())
-    stills = numpy.bincount(numpy.unique(numpy.column_stack([seen.rows, seen.stills]), axis=0)[:, 0], minlength=amplitudes.size)
-    F = amplitudes.start * numpy.exp(logs / 2)
-    return Merged(amplitudes, F, F / 2 / numpy.sqrt(weights), stills), logs / 2
+def merge(observations, amplitudes, basis):
+    """The Merged of Observations. amplitudes: Amplitudes of the model. basis: rows by which h, k, l become vectors in 1/A."""
+    hkl, row = numpy.unique(numpy.concatenate([amplitudes.hkl, observations.hkl]), axis=0, return_inverse=True)
+    of_model, of_data = numpy.split(row.reshape(-1), [amplitudes.size])
+
+    def placed(values, rows, without=numpy.nan):
+        whole = numpy.full((len(hkl), *values.shape[1:]), without, values.dtype)
+        whole[rows] = values
+        return whole
+
+    squares = ((hkl @ basis)**2).sum(axis=1)
+    I, sigma, seen = (placed(v, of_data, w) for v, w in ((observations.mean, numpy.nan), (observations.sigma, numpy.nan), (observations.seen, 0)))
+    model = placed(amplitudes.start, of_model, 0.0)
+    _, _, _, centric, _ = _core.to_asymmetric_unit(amplitudes.space_group, hkl)
+    light, about, variance = _known(squares, I, sigma, model)
+    none = numpy.zeros(len(hkl))
+    F, sigma_F = (numpy.where(seen > 0, v, numpy.nan) for v in expected(I, sigma, none, light, centric > 0))
+    halves = numpy.array([placed(half, of_data) for half in observations.halves()])
+    return Merged(amplitudes.space_group, hkl, squares, seen, I, sigma, F, sigma_F, *expected(I, sigma, about, variance, centric > 0), halves, of_model)
 
 
-def structure_factors(model, used, explain):
-    """Refines F of a Model, and explains stills by it.
-
-    used(): observations of the stills that F is refined on. explain(grid): explains all stills by these structure factors.
-    """
-    amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
-    merged, logarithms = merge(amplitudes, used())
-    explain(amplitudes.values(logarithms))
-    return merged
+def _known(squares, I, sigma, model):
+    """Mean intensity at each reflection's resolution, the amplitude that the model lets expect, and its variance: by how much
+    measured intensities vary with the model's."""
+    seen = numpy.flatnonzero(numpy.isfinite(I))
+    parts = numpy.array_split(seen[numpy.argsort(squares[seen])], max(min(_SHELLS, len(seen) // _LEAST), 1))
+    numbers = []
+    for part in parts:
+        part = part[model[part] > 0] if (model[part] > 0).sum() > 2 else part
+        light, by_model = max(I[part].mean(), sigma[part].mean() * 0.1), model[part]**2
+        varying = max(I[part].var() - (sigma[part]**2).mean(), 0.01 * light**2) * by_model.var()
+        alike = numpy.clip(numpy.cov(I[part], by_model)[0, 1] / max(varying, 1e-300)**0.5, 0, 0.999) if len(part) > 2 else 0.0
+        numbers.append((light, numpy.sqrt(alike * light / max(by_model.mean(), 1e-300)), light * (1 - alike)))
+    shell = numpy.searchsorted([squares[part].max() for part in parts[:-1]], squares)
+    light, scale, variance = numpy.array(numbers)[shell].T
+    return light, numpy.where(model > 0, scale * model, 0), numpy.where(model > 0, variance, light)

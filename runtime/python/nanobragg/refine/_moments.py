@@ -103,8 +103,9 @@ class Foretold:
                      for k in range(len(blocks.cells)) for number in range(len(faces))}
         self.sims, self.last = {}, None
 
-    def _tables(self, x):
-        """For each set of blocks the rows of moments, photons first, that one set has, and the tables."""
+    def tables(self, x):
+        """For each set of blocks the rows of moments, photons first, that it alone has; of each panel the table, the rows of it that
+        are lit, and which rows of moments these are; and 1/d^2 (1/A^2)."""
         if self.last is not None and numpy.array_equal(self.last[0], x):
             return self.last[1]
         found = []
@@ -137,13 +138,13 @@ class Foretold:
 
     def moments(self, x):
         """(n, 6): photons, fast, slow, and the covariance; 0 of reflections that have no light."""
-        mixed = self._mixed(self._tables(x))[-1]
+        mixed = self._mixed(self.tables(x))[-1]
         mixed[:, 3:] += (self.spread, 0, self.spread)
         return mixed
 
     def jacobian(self, x, free):
         """(n, 6, size)."""
-        blocks, found = self.blocks, self._tables(x)
+        blocks, found = self.blocks, self.tables(x)
         every, light, share, away, wide, mixed = self._mixed(found)
         result = numpy.zeros((len(self.hkl), 6, blocks.size))
         light = numpy.maximum(light, 1e-300)

@@ -14,15 +14,17 @@ from scipy import ndimage, spatial
 from .. import _core, experiment as nb
 from .._errors import FileError, reason
 from . import _files, _report
+from ._amplitudes import Amplitudes
 from ._claim import Claim
 from ._background import Background
 from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulator
 from ._crystal import cell_of
 from ._geometry import Detector, attenuation_length, near_sphere
+from ._indexing import real_basis
 from ._indices import OBLIQUITY, Candidates, Light, by_each_other, by_model, chosen, in_setting, shifted, shifts
 from ._lattices import MOST_LATTICES, Rejected, lattices_of, refit
-from ._merging import structure_factors
+from ._merging import Observations, merge
 from ._moments import Moments
 from ._modules import Modules
 from ._noise import gain_and_zero, largest_number, no_numbers
@@ -37,9 +39,8 @@ from ._workers import each
 
 BOX = 15  # pixels, edge of the boxes about spots
 DARK = 9  # and of those about reflections without spots
-_NEAR = numpy.radians(0.7)  # how far off the sphere these may be
+_NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere these may be at least, and times the indexed spots' root mean square
 _STRONG = 300  # photons of a spot whose place counts for rms_px
-_ALONE = 0.9  # part of the light in a reflection's pixels that is of its lattice, where it says something of F
 
 
 @dataclasses.dataclass
@@ -195,7 +196,7 @@ def _index(still, model, least, geometry, noise, most):
     still.moments = Moments.measured(spots.at, photons, usable, background.model, BOX // 2)
     still.boxes = Boxes.around(spots.at, BOX // 2, photons, usable, background.model, still.calibration)
     usable[tuple(still.boxes.rows.T)] = False  # pixels in the box of a spot are in no other
-    dark = [near_sphere(one, still.shape, _NEAR) for one in still.lattices]
+    dark = [near_sphere(one, still.shape, max(_NEAR, _SPREAD * float(one.missing[one.indexed].std()))) for one in still.lattices]
     still.dark = Boxes.around(numpy.concatenate(dark), DARK // 2, photons, usable, background.model, still.calibration)
     still.dark.lattice = numpy.repeat(range(len(dark)), [len(at) for at in dark])[still.dark.box]
 
@@ -397,7 +398,8 @@ def _explained(number, *, stills, model, how, kept, keys):
         boxes = boxes_of(still)
         if still.shared:
             how = how | {"held": (*how["held"], "distance"), "volume": True}
-        result = explain(sims, boxes, still.found.light[use], model.system, _seen(still, response), begin=still.explained,
+        result = explain(sims, boxes, still.found.light[use], model.system, _seen(still, response), still.boxes.joined(still.dark),
+                         still.fitted.detector, begin=still.explained,
                          others=[one.matrix for one in still.lattices[1:]], seconds=seconds,
                          exposures=_exposures(still.fitted.detector), faces=_faces(still.fitted.detector), dark=boxes_of(still, True), **how)
         corner, fast, slow = result.panels
@@ -443,26 +445,27 @@ def _distance(still):
     return 1e3 * abs(float(corner[0] @ normal)) / float(numpy.linalg.norm(normal))
 
 
+def _observations(stills, amplitudes):
+    """Observations on stills that are explained; cell and wavelength of each crystal."""
+    crystals = [(still, k) for still in stills for k in range(len(still.lattices))]
+    every = [still.explained.integrated.chosen(still.explained.integrated.lattice == k) for still, k in crystals]
+    return (Observations(amplitudes, every, [still.index for still, _ in crystals]),
+            [(cell_of(_matrix(still, k)).tolist(), float(still.photograph.wavelength)) for still, k in crystals])
+
+
 def _refine_factors(stills, model, tested, workers, how):
-    """The Merged structure factors of the stills that are explained, without those of the numbers ``tested``."""
+    """Explains stills again, by structure factors that those without the numbers ``tested`` and the model say together."""
     good = [still for still in stills if still.explained]
     training = [still for still in good if still.index not in tested]
     if not training:
         raise ValueError("no still is left to refine structure factors on; give more images, or test fewer of them")
     for still in good:
         still.chi2_model = still.explained.chi2
-
-    def used_spots():
-        for still in training:
-            result = still.explained
-            for k in range(len(still.lattices)):
-                mine = result.alone > _ALONE
-                if len(still.lattices) > 1:
-                    mine &= result.hkl[:, 3] == k
-                yield result.hkl[mine, :3], result.ratio[mine], result.precision[mine], result.photons[mine]
-
-    return structure_factors(model, used_spots,
-                             lambda grid: _explain(good, dataclasses.replace(model, grid=grid), workers, how))
+    amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
+    merged = merge(_observations(training, amplitudes)[0], amplitudes, numpy.linalg.inv(real_basis(model.cell)))
+    row = merged.of_amplitude
+    logarithms = numpy.where(merged.seen[row] > 0, numpy.log(merged.F_post[row] / amplitudes.start), 0)
+    _explain(good, dataclasses.replace(model, grid=amplitudes.values(logarithms)), workers, how)
 
 
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
@@ -477,8 +480,8 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     of the images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none beside that of
     these photons; None: of detectors that count photons (1, 0), and what pixels of others say. lattices: crystals of an image,
     at most; each further one is looked for among spots that the others do not have. response: where the fit of the detector's
-    begins. out: a folder for indexed.expt, indexed.refl, shots.csv and report.html, and for finished/, with what is known of each
-    image as soon as it is. resume: goes on with what is in there, as far as it follows from the same images and numbers.
+    begins. out: a folder for indexed.expt, indexed.refl, integrated.expt, integrated.refl, structure_factors.mtz, unmerged.mtz,
+    merging.csv, shots.csv, lattices.csv and report.html, and for finished/, with what is known of each image as soon as it is. resume: goes on with what is in there, as far as it follows from the same images and numbers.
 
     Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
     """
@@ -514,11 +517,10 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
         _by_intensities(good, crystal, lattices)
     if pixels and good:
         _explain(stills, crystal, workers, how, kept, progress)
-    merged = _refine_factors(stills, crystal, set(tested), workers, how) if factors else None
+    if factors:
+        _refine_factors(stills, crystal, set(tested), workers, how)
     if out is not None:
-        write(out, stills, crystal)
-        if merged:
-            merged.write(os.path.join(out, "structure_factors.mtz"), crystal.cell, wavelength)
+        write(out, stills, crystal, set(tested))
         claim.release()
     return stills
 
@@ -612,6 +614,11 @@ def _places(still, refined):
     return list(zip(fast, slow, corner))
 
 
+def _identifier(still, lattice):
+    """By which DIALS knows an experiment, also among those of other files."""
+    return hashlib.sha256(f"{os.path.abspath(still.image)} {lattice}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 def experiments(stills, model, folder, refined=False):
     """DIALS' experiment list of stills, one for each lattice, as indexed or as their pixels have it. folder: names of images are relative to it."""
     content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
@@ -621,8 +628,8 @@ def experiments(stills, model, folder, refined=False):
         places, panels = _places(still, refined), detector.panels
         sizes = panels.size.tolist() if panels.size is not None else [still.shape]
         raw = [(0, 0)] if panels.raw is None else panels.raw.tolist()
-        for one in still.explained.lattices if refined else still.lattices:
-            content["experiment"].append({"__id__": "Experiment", "identifier": "", "beam": number, "detector": number,
+        for k, one in enumerate(still.explained.lattices if refined else still.lattices):
+            content["experiment"].append({"__id__": "Experiment", "identifier": _identifier(still, k), "beam": number, "detector": number,
                                           "crystal": len(content["crystal"]), "imageset": number})
             content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
                                        **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(one.matrix))}})
@@ -645,78 +652,116 @@ def experiments(stills, model, folder, refined=False):
     return content
 
 
-def reflections(stills, refined=False):
-    """DIALS' reflection table: indexed spots with boxes of 15 x 15 pixels, of each lattice. refined: those that are explained, with
-    the photons of data and model in the pixels that are theirs, and the centroids of the model's light."""
-    parts, number = [], 0
+def _rays(still, refined, at, panel):
+    """Vectors s1 (1/A) to pixels (fast, slow) of these panels."""
+    fast, slow, corner = (numpy.array(axis)[panel] for axis in zip(*_places(still, refined)))
+    ray = corner + still.photograph.pixel * (at[:, :1] * fast + at[:, 1:] * slow)
+    return ray / (still.photograph.wavelength * numpy.linalg.norm(ray, axis=1)[:, None])
+
+
+def _columns(number, hkl, panel, middle, half, there, s1, flags):
+    """Columns that all tables have, of one lattice's reflections. middle: pixels in the middle of boxes; there: places by the model."""
+    count = len(hkl)
+    frame = numpy.full((count, 1), 0.5)
+    low, high = middle - half, middle + half + 1
+    return {"miller_index": hkl.astype("i4"), "id": numpy.full(count, number, "i4"), "panel": panel.astype("u8"),
+            "bbox": numpy.column_stack([low[:, 0], high[:, 0], low[:, 1], high[:, 1], numpy.zeros(count), numpy.ones(count)]).astype("i4"),
+            "flags": numpy.full(count, flags, "u8"), "s1": s1, "xyzcal.px": numpy.hstack([there, frame])}
+
+
+def _joined(parts):
+    return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def reflections(stills):
+    """DIALS' reflection table: indexed spots with boxes of 15 x 15 pixels, of each lattice."""
+    parts = []
     for still in stills:
         panels, hkl = still.fitted.detector.panels, still.of_spots("hkl")
         panel = panels.number(still.found.at)
         at = still.found.at - panels.begin[panel][:, ::-1]
-        light, more = still.found.light, {}
-        there = at + still.of_spots("off")
-        if refined:
-            light, more, there = _modelled(still, there)
-        low = numpy.floor(at).astype(int) - BOX // 2
-        pixel, (fast, slow, corner) = still.photograph.pixel, (numpy.array(axis)[panel] for axis in zip(*_places(still, refined)))
-        ray = corner + pixel * (at[:, :1] * fast + at[:, 1:] * slow)
-        ray /= still.photograph.wavelength * numpy.linalg.norm(ray, axis=1)[:, None]
+        light, there, pixel, ray = still.found.light, at + still.of_spots("off"), still.photograph.pixel, _rays(still, False, at, panel)
         for k in range(len(still.lattices)):
-            use = (still.of == k) & (still.explained_spots if refined else True)
-            count = use.sum()
-            frame = numpy.full((count, 1), 0.5)
-            within = numpy.full((count, 2), 1 / 12)  # variance of what is anywhere in a pixel
-            parts.append({"miller_index": hkl[use].astype("i4"), "id": numpy.full(count, number, "i4"), "panel": panel[use].astype("u8"),
-                          "bbox": numpy.column_stack([low[use, 0], low[use, 0] + BOX, low[use, 1], low[use, 1] + BOX,
-                                                      numpy.zeros(count), numpy.ones(count)]).astype("i4"),
-                          "xyzobs.px.value": numpy.hstack([at[use], frame]), "xyzobs.px.variance": numpy.hstack([within, 0 * frame]),
-                          "xyzobs.mm.value": numpy.hstack([pixel * at[use], 0 * frame]),
-                          "xyzobs.mm.variance": numpy.hstack([pixel**2 * within, 0 * frame]),
-                          "flags": numpy.full(count, _files.INDEXED, "u8"), "s1": ray[use], "xyzcal.px": numpy.hstack([there[use], frame]),
-                          "intensity.sum.value": light[use], "intensity.sum.variance": numpy.maximum(light[use], 1.0),
-                          **{name: values[use] for name, values in more.items()}})
-            number += 1
-    return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
+            use = still.of == k
+            frame = numpy.full((use.sum(), 1), 0.5)
+            within = numpy.full((use.sum(), 2), 1 / 12)  # variance of what is anywhere in a pixel
+            middle = numpy.floor(at[use]).astype(int)
+            parts.append(_columns(len(parts), hkl[use], panel[use], middle, BOX // 2, there[use], ray[use], _files.INDEXED)
+                         | {"xyzobs.px.value": numpy.hstack([at[use], frame]), "xyzobs.px.variance": numpy.hstack([within, 0 * frame]),
+                            "xyzobs.mm.value": numpy.hstack([pixel * at[use], 0 * frame]),
+                            "xyzobs.mm.variance": numpy.hstack([pixel**2 * within, 0 * frame]),
+                            "intensity.sum.value": light[use], "intensity.sum.variance": numpy.maximum(light[use], 1.0)})
+    return _joined(parts)
 
 
-def _modelled(still, there):
-    """For each spot that is explained the photons of its reflection in data and model, in the pixels that are nearest to it, and
-    the centroid of the model's. there: where spots are whose reflection has no pixels."""
-    boxes, image = boxes_of(still), still.explained.image
-    sums = lambda values: numpy.bincount(boxes.reflection, weights=values, minlength=len(boxes.hkl))
-    data, model = sums(boxes.data - boxes.background), sums(image)
-    middle = numpy.column_stack([sums(image * (axis + 0.5)) for axis in boxes.rows.T[::-1]]) / numpy.maximum(model, 1e-9)[:, None]
-    rows = {tuple(hkl): row for row, hkl in enumerate(boxes.hkl.tolist())}
-    light, photons, there = numpy.zeros(len(there)), numpy.zeros(len(there)), there.copy()
-    of = still.of
-    for spot, hkl in enumerate(still.of_spots("hkl").tolist()):
-        row = rows.get((*hkl, of[spot])[:boxes.hkl.shape[1]])
-        if row is not None and of[spot] >= 0:
-            light[spot], photons[spot], there[spot] = data[row], model[row], middle[row]
-    return light, {"intensity.model": photons}, there
+def integrated(stills):
+    """DIALS' reflection table of all reflections that are integrated, of each lattice: partial intensities as sums, and divided by
+    their partialities as those of profiles."""
+    parts = []
+    for still in stills:
+        detector, every = still.fitted.detector, still.explained.integrated
+        for k, lattice in enumerate(still.explained.lattices):
+            one = every.chosen(every.lattice == k)
+            at = one.at - detector.panels.begin[one.panel][:, ::-1]
+            q, beam, p = one.hkl @ lattice.matrix.T, BEAM / still.photograph.wavelength, one.partiality
+            missing = -((q * q).sum(axis=1) + 2 * q @ beam) / (2 * numpy.linalg.norm(numpy.cross(q, beam), axis=1))
+            whole = one.per / p * numpy.exp(0.5 * lattice.B * one.squares)  # without the B factor
+            common = _columns(len(parts), one.hkl, one.panel, numpy.floor(at).astype(int), one.half[:, None], at,
+                              _rays(still, True, at, one.panel), _files.INTEGRATED)
+            inverse = one.doubt / p**2
+            parts.append(common | {
+                "xyzobs.px.value": common["xyzcal.px"], "xyzcal.mm": numpy.hstack([detector.pixel * at, numpy.zeros((len(at), 1))]),
+                "d": one.squares**-0.5, "delpsical.rad": missing, "intensity.sum.value": one.photons, "intensity.sum.variance": one.variance,
+                "intensity.prf.value": one.photons / p, "intensity.prf.variance": one.variance / p**2 + one.photons**2 * inverse,
+                "partiality": p, "partiality.inv.variance": inverse, "lp": numpy.median(whole) / whole if len(whole) else whole,
+                "qe": numpy.ones(len(p)), "background.mean": one.background, "num_pixels.foreground": one.pixels.astype("i4"),
+                "profile.chi2": one.chi2})
+    return _joined(parts)
 
 
-def write(out, stills, model):
-    """indexed.expt, indexed.refl, refined.expt, refined.refl, shots.csv, lattices.csv and report.html."""
+def _write_list(out, name, stills, model, refined, table):
+    """An experiment list and its reflection table."""
+    listed = experiments(stills, model, os.path.abspath(out), refined)
+    _files.write_file(os.path.join(out, f"{name}.expt"), json.dumps(listed, indent=1).encode())
+    _files.write_reflections(os.path.join(out, f"{name}.refl"), table, [one["identifier"] for one in listed["experiment"]])
+
+
+def write(out, stills, model, tested=()):
+    """Tables, lists and pages of stills; merged are those that are explained, without the numbers ``tested``."""
     os.makedirs(out, exist_ok=True)
-    good = [still for still in stills if still.status == "indexed"]
+    good, pages = [still for still in stills if still.status == "indexed"], []
     if good:
-        _files.write_file(os.path.join(out, "indexed.expt"),
-                          json.dumps(experiments(good, model, os.path.abspath(out)), indent=1).encode())
-        _files.write_reflections(os.path.join(out, "indexed.refl"), reflections(good))
+        _write_list(out, "indexed", good, model, False, reflections(good))
     if explained := [still for still in good if still.explained]:
-        _files.write_file(os.path.join(out, "refined.expt"),
-                          json.dumps(experiments(explained, model, os.path.abspath(out), True), indent=1).encode())
-        _files.write_reflections(os.path.join(out, "refined.refl"), reflections(explained, True))
+        _write_list(out, "integrated", explained, model, True, integrated(explained))
+        pages = _write_merged(out, [still for still in explained if still.index not in tested], model)
     table = list(rows(stills))
     _report.write_table(os.path.join(out, "shots.csv"), table)
     _report.write_table(os.path.join(out, "lattices.csv"), list(lattice_rows(stills)))
-    _report.write_page(os.path.join(out, "report.html"), "Indexed images", _page(stills, table))
+    _report.write_page(os.path.join(out, "report.html"), "Indexed images", _page(stills, table, pages))
 
 
-def _page(stills, table):
+def _write_merged(out, stills, model):
+    """structure_factors.mtz, unmerged.mtz and merging.csv; parts of the page."""
+    amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
+    observations, crystals = _observations(stills, amplitudes)
+    if not len(observations.row):
+        return []
+    merged = merge(observations, amplitudes, numpy.linalg.inv(real_basis(model.cell)))
+    wavelength = float(numpy.mean([wavelength for _, wavelength in crystals]))
+    _files.write_file(os.path.join(out, "structure_factors.mtz"), merged.content(model.cell, wavelength))
+    _files.write_file(os.path.join(out, "unmerged.mtz"), observations.content(merged.space_group, model.cell, wavelength, crystals))
+    table = list(merged.shells())
+    _report.write_table(os.path.join(out, "merging.csv"), table)
+    noise, relative, tail = numpy.exp(observations.errors)
+    return [_report.element("h2", "Merged"), _report.table(table[0], table[1:]),
+            _report.element("p", f"Errors of intensities: {noise:.3g} times those of photons, {100 * relative:.2g} % of the intensity, and "
+                                 f"{100 * tail:.2g} % times the root of -2 log(partiality).")]
+
+
+def _page(stills, table, merged):
     good = [still for still in stills if still.status == "indexed"]
-    parts = [_report.element("h1", f"{len(good)} of {len(stills)} images indexed"), _report.table(table[0], table[1:])]
+    parts = [_report.element("h1", f"{len(good)} of {len(stills)} images indexed"), _report.table(table[0], table[1:]), *merged]
     for still in good:
         parts.append(_report.element("h2", os.path.basename(still.image)))
         parts.append(_report.element("p", ": ".join(filter(None, verdict(still)))))

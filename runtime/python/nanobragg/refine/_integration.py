@@ -1,0 +1,199 @@
+"""Intensities of all reflections of a still by its model, on their own pixels: neighbours and background are fitted together."""
+
+import dataclasses
+import itertools
+
+import numpy
+from scipy import sparse, special
+from scipy.sparse import linalg
+
+from ._background import variance
+from ._moments import Foretold
+from ._response import counted
+
+_LEAST = 0.02  # partiality
+_COVERED = 0.75  # part of a profile that has to be on pixels that can be used
+_FOREIGN = 9.0, 0.5  # chi-square per pixel from where on light is not the reflection's, beside so large an error of its own light
+_REACH, _FARTHEST = 4.0, 12  # sigmas, and pixels, to which profiles go
+_FAINT = 1e-5  # part of a reflection's light in a pixel that is left out
+_NODES, _WEIGHTS = numpy.polynomial.legendre.leggauss(4)  # a pixel's average along fast
+_ROUNDS = 5  # solutions, each with the weights of the one before
+_OFFSETS = (1e-3, 3e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)  # sigmas of a box's background, parts of the still's, that are tried
+_MEDIAN = 0.455  # the square of a normal number is as often less as it is more
+
+
+@dataclasses.dataclass
+class Integrated:
+    """Reflections of a still, a row each. at: pixels of the image, fast and slow."""
+
+    hkl: numpy.ndarray
+    lattice: numpy.ndarray
+    panel: numpy.ndarray
+    at: numpy.ndarray
+    half: numpy.ndarray  # pixels from the middle one to the edge of its box
+    photons: numpy.ndarray  # recorded ones, above the background
+    variance: numpy.ndarray  # by counting, background and neighbours; where photons are negative that of none
+    slope: numpy.ndarray  # how the variance changes by the photons
+    per: numpy.ndarray  # photons of the model for F^2 = 1
+    partiality: numpy.ndarray
+    doubt: numpy.ndarray  # variance of the logarithm of per, beside a scale and a B factor of the still
+    squares: numpy.ndarray  # 1/d^2, 1/A^2
+    background: numpy.ndarray  # photons of a pixel
+    pixels: numpy.ndarray
+    chi2: numpy.ndarray  # per pixel, by the profile
+
+    def chosen(self, which):
+        return Integrated(*(getattr(self, field.name)[which] for field in dataclasses.fields(self)))
+
+
+def integrate(fit, boxes, detector):
+    """The Integrated of a still.
+
+    fit: the Fit, at its end. boxes: Boxes of the whole image's pixels, as many as reflections may have light in.
+    detector: the Detector, for where panels and modules lie in the image.
+    """
+    blocks, x = _of_unit_factors(fit.model), fit.x
+    rows = _rows(blocks, x, fit.faces)
+    hkl, lattice, panel = rows[:, :3], rows[:, 3], rows[:, 4]
+    values = blocks.values(x, 0)
+    spread = (values.get("psf_fwhm", 0.0) / numpy.sqrt(8 * numpy.log(2)) / (1e-3 * detector.pixel))**2
+    foretold = Foretold(blocks, hkl, lattice, panel, spread, fit.faces)
+    mixed, tables = foretold.moments(x), foretold.tables(x)
+    light, whole = mixed[:, 0], numpy.zeros(len(hkl))
+    for moments, made, _ in tables:
+        for table, lit, at in made:
+            whole[at] += moments[at, 0] / table["partiality"][lit]
+    partiality = light / numpy.maximum(whole, 1e-300)
+    shares = [moments[:, 0] / numpy.maximum(light, 1e-300) for moments, *_ in tables]
+    squares = sum(share * q2 for share, (_, _, q2) in zip(shares, tables))
+    half = numpy.clip(numpy.ceil(_REACH * numpy.sqrt(mixed[:, [3, 5]].max(axis=1, initial=0.0))), 2, _FARTHEST).astype(int)
+    index = _Index(boxes.rows)
+    profiles = sum(_profiles(moments, share, spread, panel, half, detector, index) for share, (moments, *_) in zip(shares, tables))
+    kept = (partiality >= _LEAST) & (numpy.asarray(profiles.sum(axis=0)).ravel() > _COVERED)
+    profiles, doubt = profiles.tocsc()[:, kept].tocsr(), _doubt(fit, foretold, light, lattice, squares)
+    count = numpy.asarray((profiles > _FAINT).sum(axis=0)).ravel()
+    solved = _solved(profiles, boxes, lambda light: _response(fit.model, x, light, boxes.background))
+    found = Integrated(hkl[kept], lattice[kept], panel[kept], detector.seen(mixed[kept, 1:3], panel[kept]), half[kept],
+                       per=light[kept], partiality=partiality[kept], doubt=doubt[kept], squares=squares[kept], pixels=count, **solved)
+    height = numpy.asarray(profiles.power(2).sum(axis=0)).ravel()
+    return found.chosen(found.chi2 < _FOREIGN[0] + _FOREIGN[1]**2 * height * numpy.maximum(found.photons, 0))
+
+
+def _of_unit_factors(blocks):
+    """The same Blocks with structure factors of 1."""
+    other = type(blocks).__new__(type(blocks))
+    other.__dict__ |= blocks.__dict__ | {"sim": blocks.sim.copy()}
+    other.sim.structure_factors = numpy.ones((1, 1, 1)), (0, 0, 0)
+    other.sim["default_F"] = 1.0
+    return other
+
+
+def _rows(blocks, x, faces):
+    """h, k, l, lattice and panel of reflections that a set of blocks lights."""
+    found = []
+    for k, (number, part) in itertools.product(range(blocks.sets), enumerate(blocks.places(faces))):
+        part.function.set(**part.own(blocks.values(x, k)))
+        hkl = part.function.reflections(_LEAST).miller_index
+        found.append(numpy.column_stack([hkl, numpy.full((len(hkl), 2), (blocks.of[k], number))]))
+    return numpy.unique(numpy.concatenate(found), axis=0)
+
+
+def _response(blocks, x, light, background):
+    """Counts above the background, and their slope by the light."""
+    if not blocks._answers(x):
+        return light, numpy.ones(len(light))
+    lost = blocks.dead_time(x) / blocks.seconds if blocks.seconds else 0.0
+    return counted(light, background, 1.0, lost, numpy.exp(blocks.number(x, "gain")))[:2]
+
+
+def _doubt(fit, foretold, light, lattice, squares):
+    """The variance of the logarithm of each reflection's light by what the fit leaves unsure."""
+    known = numpy.array(fit.model.groups()) != "psf"
+    free = fit.free_at_end & known
+    covariance = fit._covariance()[numpy.ix_(known[fit.free_at_end], known[fit.free_at_end])]
+    slopes = foretold.jacobian(fit.x, free)[:, 0, free] / numpy.maximum(light, 1e-300)[:, None]
+    of = lattice[:, None] == numpy.arange(len(fit.model.cells))
+    common = numpy.hstack([of, of * squares[:, None]]) * 1.0
+    slopes -= common @ numpy.linalg.lstsq(common, slopes, rcond=None)[0]
+    return numpy.einsum("ni,ij,nj->n", slopes, covariance, slopes)
+
+
+class _Index:
+    """Numbers of pixels by where they are."""
+
+    _WIDE = 1 << 20
+
+    def __init__(self, rows):
+        keys = rows[:, 0].astype(numpy.int64) * self._WIDE + rows[:, 1]
+        self.order = numpy.argsort(keys)
+        self.keys, self.count = keys[self.order], len(keys)
+
+    def __call__(self, slow, fast):
+        """-1 where there is none."""
+        keys = slow.astype(numpy.int64) * self._WIDE + fast
+        place = numpy.minimum(numpy.searchsorted(self.keys, keys), max(self.count - 1, 0))
+        return numpy.where((self.keys[place] == keys) & (fast >= 0), self.order[place], -1)
+
+
+def _profiles(moments, share, spread, panel, half, detector, index):
+    """The part of each reflection's light in each pixel by one set of blocks, times its share: (pixels, reflections)."""
+    entries = [(numpy.zeros(0), numpy.zeros((2, 0), int))]
+    for size in numpy.unique(half):
+        of = numpy.flatnonzero((half == size) & (share > 0))
+        _, fast, slow, xx, xy, yy = moments[of].T
+        fast, slow = detector.seen(numpy.column_stack([fast, slow]), panel[of]).T
+        xx, yy = xx + spread, yy + spread
+        steps = numpy.arange(-size, size + 1)
+        columns, rows = (numpy.floor(axis).astype(int)[:, None] + steps for axis in (fast, slow))
+        at = columns[:, :, None] + 0.5 * (1 + _NODES) - fast[:, None, None]  # nodes along fast
+        weight = 0.5 * _WEIGHTS * numpy.exp(-0.5 * at**2 / xx[:, None, None]) / numpy.sqrt(2 * numpy.pi * xx)[:, None, None]
+        edges = numpy.concatenate([rows, rows[:, -1:] + 1], axis=1) - slow[:, None]
+        narrow = numpy.sqrt(2 * numpy.maximum(yy - xy**2 / xx, 1e-6))
+        below = special.erf((edges[:, None, None] - (xy / xx)[:, None, None, None] * at[..., None]) / narrow[:, None, None, None])
+        part = 0.5 * numpy.einsum("nfq,nfqs->nsf", weight, numpy.diff(below)) * share[of, None, None]
+        where = index(*numpy.broadcast_arrays(rows[:, :, None], columns[:, None, :]))
+        some = (where >= 0) & (part > _FAINT * share[of, None, None])
+        entries.append((part[some], numpy.array([where[some], numpy.broadcast_to(of[:, None, None], part.shape)[some]])))
+    values, places = zip(*entries)
+    return sparse.csr_matrix((numpy.concatenate(values), numpy.concatenate(places, axis=1)), shape=(index.count, len(half)))
+
+
+def _solved(profiles, boxes, response):
+    """Fields of Integrated that follow from pixels, by name.
+
+    Least squares of photons of all reflections and, of each box, of how much its background is off the still's. Weights are by the
+    variance of what was found in the round before, so that photons are those of greatest likelihood.
+    """
+    data, level, count = boxes.data, boxes.background, profiles.shape[1]
+    levels = sparse.csr_matrix((level, (numpy.arange(len(level)), boxes.box)), shape=(len(level), boxes.count))
+    light, mean, offset = numpy.zeros(len(data)), level, _OFFSETS[4]
+    for step in range(_ROUNDS):
+        counts, by = response(light)
+        weights = 1 / variance(numpy.maximum(mean, 0.3 * level), boxes.calibration)
+        design = sparse.hstack([profiles.multiply(by[:, None]), levels]).tocsc()
+        inner = design.T @ design.multiply(weights[:, None])
+        known = numpy.concatenate([1e-9 * inner.diagonal()[:count], numpy.full(boxes.count, offset**-2)])
+        inner = (inner + sparse.diags(known)).tocsc()
+        found = linalg.splu(inner).solve(design.T @ (weights * (data - level - counts + by * light)))
+        light, under = profiles @ found[:count], level * (1 + found[count:][boxes.box])
+        mean = under + response(light)[0]
+        if step == 1:
+            offset = _offset(data, level, boxes, numpy.diff(profiles.indptr) == 0)
+    diagonal = inner.diagonal()
+    shared = inner.multiply(inner) @ (1 / diagonal) - diagonal  # taken by neighbours and background
+    sure = 1 / numpy.maximum(diagonal - shared, 0.01 * diagonal)[:count]
+    slope = sure**2 * (profiles.multiply(by[:, None]).power(3).T @ weights**2)
+    sure += slope * numpy.maximum(-found[:count], 0)
+    whole = numpy.maximum(profiles.T @ numpy.ones(len(data)), 1e-9)
+    return {"photons": found[:count], "variance": sure, "slope": slope, "background": profiles.T @ under / whole,
+            "chi2": profiles.T @ (weights * (data - mean)**2) / whole}
+
+
+def _offset(data, level, boxes, dark):
+    """How far, as part of it, the background of a box is off, by pixels without light of the model."""
+    excess, whole, noise = (numpy.bincount(boxes.box[dark], weights=values[dark], minlength=boxes.count)
+                            for values in (data - level, level, variance(level, boxes.calibration)))
+    some = noise > 0
+    fits = (offset for offset in _OFFSETS[:-1]
+            if numpy.median((excess**2 / (noise + (offset * whole)**2 + 1e-12))[some]) < _MEDIAN) if some.any() else ()
+    return next(iter(fits), _OFFSETS[-1])
