@@ -35,6 +35,13 @@ Value Emitter::div(StringRef name, Value lhs, Value rhs) {
 Value Emitter::add(StringRef name, Value lhs, Value rhs) {
   return op<arith::AddFOp>(name, lhs, rhs);
 }
+Value Emitter::sub(StringRef name, Value lhs, Value rhs) {
+  return op<arith::SubFOp>(name, lhs, rhs);
+}
+Value Emitter::within(StringRef name, Value x, Value bound) {
+  return op<arith::MaximumFOp>(name, op<arith::NegFOp>(name, bound),
+                               op<arith::MinimumFOp>(name, bound, x));
+}
 RankedTensorType Emitter::imageType(bool single) {
   constexpr int64_t unknown = ShapedType::kDynamic;
   return RankedTensorType::get({unknown, unknown, unknown},

@@ -10,6 +10,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <array>
+
 namespace mlir::nb {
 
 /// Where in the detector and in the sums a sample is; all index values, but slow and fast of listed
@@ -77,6 +79,13 @@ private:
 
   // EmitSpots.cpp
   Value lightOfSpots(const SampleIndices &at);
+  /// A row of the table of spots.
+  struct Spot {
+    Value number, photons, fastFast, fastSlow, slowSlow;
+  };
+  Value lightOfWideSpot(const Spot &spot, Value x, Value y);
+  Value lightOfThinSpot(const Spot &spot, Value count, Value x, Value y);
+  Value skew(const Spot &spot, Value z1, Value z2, const std::array<Value, 3> &variances);
 
   // EmitSolidAngle.cpp
   bool layersHaveSolidAngles() const;
@@ -170,6 +179,9 @@ private:
   Value mul(StringRef name, Value lhs, Value rhs);
   Value div(StringRef name, Value lhs, Value rhs);
   Value add(StringRef name, Value lhs, Value rhs);
+  Value sub(StringRef name, Value lhs, Value rhs);
+  /// The nearest to x between -bound and bound.
+  Value within(StringRef name, Value x, Value bound);
   /// `value` itself where there is no factor.
   Value times(StringRef name, Value value, Value factor);
   ArrayAttr namesOf(const LoopDimensions &dims);

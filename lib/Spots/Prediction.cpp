@@ -114,8 +114,9 @@ private:
       return INFINITY;
     const double ofBandwidth = q * q * image.beam.wavelength / 2 * s.bandwidth;
     if (s.normal)
-      return std::hypot(std::hypot(s.node, q * s.mosaic),
-                        std::hypot(q * s.divergence, ofBandwidth));
+      return std::sqrt(s.node * s.node +
+                       q * q * (s.mosaic * s.mosaic + s.divergence * s.divergence) +
+                       ofBandwidth * ofBandwidth);
     return s.node + q * s.mosaic + q * s.divergence + ofBandwidth;
   }
 

@@ -417,25 +417,33 @@ void Culler::runOnSpots() {
                                  {{count, Dimension::reflection}}, [&](ValueRange spot) -> Value {
                                    SmallVector<Value> components;
                                    for (StringRef name : names)
-                                     components.push_back(name.empty() ? constant(0)
-                                                                       : component(name, spot[0]));
+                                     components.push_back(component(name, spot[0]));
                                    return r.vec(components[0], components[1], components[2]);
                                  });
   };
   const auto entry = [&](StringRef name, Value spot) -> Value {
     return LookupOp::create(b, loc, argument(name), ValueRange{spot}, /*inbounds=*/true);
   };
-  // Along fast it ends where the quadrature does.
+  // A thin spot ends where its quadrature along fast does.
   const double bound =
       program.setting.isExact() ? exactBound : -std::log(program.setting.tolerance());
-  Value ofQuadrature = argument("average_exponent");
   const auto extent = [&](StringRef name, Value spot) -> Value {
-    Value exponent = name == "spot_fast_fast" ? ofQuadrature : constant(bound);
+    Value wide = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, entry("spot_nodes", spot),
+                                       constant(0));
+    Value ofQuadrature =
+        arith::MaximumFOp::create(b, loc, constant(bound), argument("average_exponent"));
+    Value exponent = r.select(wide, constant(bound), ofQuadrature);
     return r.sqrt(r.mul(r.mul(exponent, 2), entry(name, spot)));
+  };
+  const auto shape = [&](StringRef name, Value spot) -> Value {
+    if (name != "spot_fast_slow")
+      return extent(name, spot);
+    Value variances = r.mul(entry("spot_fast_fast", spot), entry("spot_slow_slow", spot));
+    return r.div(entry(name, spot), r.sqrt(variances));
   };
   Value place = tableOf(entry, {"spot_fast", "spot_slow", "spot_panel"});
   ReachTables tables(place); // a table of which no entry is read is that of places
-  tables[&T::spot_extent] = tableOf(extent, {"spot_fast_fast", "spot_slow_slow", ""});
+  tables[&T::spot_extent] = tableOf(shape, {"spot_fast_fast", "spot_slow_slow", "spot_fast_slow"});
   ReachNumbers numbers = numbersOfImage();
   numbers[&N::spots] = numbers[&N::beams] = numbers[&N::depths] = numbers[&N::oversample] =
       numbers[&N::pixel_size] = constant(1);

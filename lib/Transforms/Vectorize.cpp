@@ -374,7 +374,7 @@ static bool takesRows(ImageOp image) {
   ArrayRef<BlockArgument> ivs = image.getInductionVars();
   return llvm::all_of(ivs[1].getUsers(), [&](Operation *user) {
     auto read = dyn_cast<ReadPixelOp>(user);
-    return read ? read.getFast() == ivs[2] : isa<DetectorCoordinateOp>(user);
+    return read ? read.getFast() == ivs[2] : isa<DetectorCoordinateOp, arith::IndexCastOp>(user);
   });
 }
 

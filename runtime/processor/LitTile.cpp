@@ -441,21 +441,23 @@ void LitTile::runSpots(const nb_tile &tile, const std::function<void(const nb_li
   beginLists();
   averaged.size = 0;
   for (auto spot = begin; spot != spots.end() && spot->slowFirst <= rows.last; ++spot) {
-    const auto blocksOf = [](std::int64_t first, std::int64_t last, Range all, std::int64_t size) {
-      return Range{(std::max(first, all.first) - all.first) / size,
-                   (std::min(last, all.last) - all.first) / size};
-    };
-    if (spot->slowLast < rows.first || spot->fastLast < reach.fast.first ||
-        spot->fastFirst > reach.fast.last)
+    if (spot->slowLast < rows.first)
       continue;
-    const Range row = blocksOf(spot->slowFirst, spot->slowLast, rows, reach.blockRows);
-    const Range column = blocksOf(spot->fastFirst, spot->fastLast, reach.fast, reach.blockColumns);
-    for (std::int64_t r = row.first; r <= row.last; ++r)
-      for (std::int64_t c = column.first; c <= column.last; ++c) {
+    const std::int64_t firstRow = std::max<std::int64_t>(spot->slowFirst, rows.first),
+                       lastRow = std::min<std::int64_t>(spot->slowLast, rows.last);
+    for (std::int64_t r = (firstRow - rows.first) / reach.blockRows;
+         r <= (lastRow - rows.first) / reach.blockRows; ++r) {
+      const std::int64_t first = rows.first + r * reach.blockRows;
+      const Range lit = spot->columnsOf(first, first + reach.blockRows - 1);
+      const Range column{std::max(lit.first, reach.fast.first) - reach.fast.first,
+                         std::min(lit.last, reach.fast.last) - reach.fast.first};
+      for (std::int64_t c = column.first / reach.blockColumns;
+           column.first <= column.last && c <= column.last / reach.blockColumns; ++c) {
         if (averaged.size == averaged.memory.size())
           averaged.memory.resize(2 * averaged.size + 1024);
         averaged.memory[averaged.size++] = {std::int32_t(r * blocksPerRow + c), 0, spot->number};
       }
+    }
   }
   places.count = std::int64_t(blocks());
   addAveraged(0, places.count, run);

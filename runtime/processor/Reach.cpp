@@ -173,19 +173,23 @@ void Reach::readSpots(const double *place, const double *extent) {
   litSpots.resize(std::size_t(panels));
   for (std::int64_t i = 0; i != bases; ++i, place += 3, extent += 3) {
     // A pixel is an area: it is lit where the spot reaches its edge.
-    const auto within = [](double x, Range r) {
-      return std::int32_t(std::clamp(x, double(r.first - 1), double(r.last + 1)));
+    const auto row = [&](double x) {
+      return std::int32_t(std::clamp(std::floor(x), double(slow.first - 1), double(slow.last + 1)));
     };
-    const LitSpot spot{std::int32_t(i), within(std::floor(place[0] - extent[0]), fast),
-                       within(std::floor(place[0] + extent[0]), fast),
-                       within(std::floor(place[1] - extent[1]), slow),
-                       within(std::floor(place[1] + extent[1]), slow)};
+    const LitSpot spot{.number = std::int32_t(i),
+                       .slowFirst = row(place[1] - extent[1]),
+                       .slowLast = row(place[1] + extent[1]),
+                       .fast = place[0],
+                       .slow = place[1],
+                       .fastExtent = extent[0],
+                       .slowExtent = extent[1],
+                       .correlation = std::clamp(extent[2], -1.0, 1.0)};
     // False for what is not a number, too.
-    const bool isLit = place[2] >= 0 && place[2] < double(panels) && extent[0] >= 0 &&
-                       extent[1] >= 0 && place[0] + extent[0] >= double(fast.first) &&
-                       place[0] - extent[0] <= double(fast.last + 1) &&
-                       place[1] + extent[1] >= double(slow.first) &&
-                       place[1] - extent[1] <= double(slow.last + 1);
+    const bool isLit =
+        place[2] >= 0 && place[2] < double(panels) && extent[0] >= 0 && extent[1] >= 0 &&
+        std::abs(extent[2]) <= 1 && place[0] + extent[0] >= double(fast.first) &&
+        place[0] - extent[0] <= double(fast.last + 1) &&
+        place[1] + extent[1] >= double(slow.first) && place[1] - extent[1] <= double(slow.last + 1);
     if (!isLit)
       continue;
     litSpots[std::size_t(place[2])].push_back(spot);
@@ -193,6 +197,27 @@ void Reach::readSpots(const double *place, const double *extent) {
   }
   for (std::vector<LitSpot> &ofPanel : litSpots)
     std::ranges::stable_sort(ofPanel, {}, &LitSpot::slowFirst);
+}
+
+Range Reach::LitSpot::columnsOf(std::int64_t firstRow, std::int64_t lastRow) const {
+  // Where slow is s times its extent, fast is between correlation * s -+ sqrt((1 - correlation^2)
+  // (1 - s^2)) times its own; it is largest, 1, at s = correlation.
+  const auto partOf = [&](std::int64_t edge) {
+    return slowExtent > 0 ? std::clamp((double(edge) - slow) / slowExtent, -1.0, 1.0) : 0;
+  };
+  const double begin = partOf(firstRow), end = partOf(lastRow + 1);
+  const double rest = 1 - correlation * correlation;
+  const auto farthest = [&](double side) {
+    const double s = std::clamp(side * correlation, begin, end);
+    return fast + fastExtent * (correlation * s + side * std::sqrt(rest * (1 - s * s)));
+  };
+  // Rounded down, without a call of a function.
+  const auto column = [](double x) {
+    const double bounded = std::clamp(x, -0x1p32, 0x1p32);
+    const auto towardsZero = std::int64_t(bounded);
+    return towardsZero - (double(towardsZero) > bounded);
+  };
+  return {column(farthest(-1)), column(farthest(1))};
 }
 
 /// False where they have no bounds.

@@ -95,9 +95,12 @@ public:
   /// Places of some blocks, which have these rows of pixels; counted from the first of them.
   void placesOf(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
 
-  /// A spot of a table, and the pixels that it may light.
+  /// A spot of a table, and the pixels that it may light: an ellipse.
   struct LitSpot {
-    std::int32_t number, fastFirst, fastLast, slowFirst, slowLast;
+    std::int32_t number, slowFirst, slowLast;
+    double fast, slow, fastExtent, slowExtent, correlation;
+    /// The first and the last pixel of some rows. Without light, the last is before the first.
+    Range columnsOf(std::int64_t firstRow, std::int64_t lastRow) const;
   };
   /// For each panel its spots in the region of interest, by their first rows.
   std::vector<std::vector<LitSpot>> litSpots;

@@ -161,6 +161,11 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
                         isOn(slow[place], slowSlow[place], slowPixels);
     return !(partiality[place] >= limits.partiality) || !inside;
   });
+  // Neighbours in an image are read one after the other.
+  if (limits.ofImage)
+    std::ranges::stable_sort(places, {}, [&](std::size_t place) {
+      return std::pair(d.listPanel.values[place], slow[place]);
+    });
 }
 
 ReflectionTable ReflectionSource::table(const Experiment &image, const ReflectionLimits &limits,

@@ -72,7 +72,7 @@ class Images(unittest.TestCase):
     def test_a_region(self):
         part = np.zeros((SIZE, 640))
         part[50:511, 30:601] = simulator("-detpixels_f 640").image(dtype=np.float64)[50:511, 30:601]
-        np.testing.assert_allclose(simulator("-detpixels_f 640 -roi 30 600 50 510").image(dtype=np.float64), part, atol=1e-6 * part.max())
+        np.testing.assert_allclose(simulator("-detpixels_f 640 -roi 30 600 50 510").image(dtype=np.float64), part, atol=1e-5 * part.max())
 
     def test_no_spread_at_all(self):
         flags = FLAGS.replace("-mosaic 0.2 --bandwidth-sigma=0.2 -divergence_sigma 0.4", "-oversample 4")
@@ -85,7 +85,7 @@ class Images(unittest.TestCase):
         np.testing.assert_array_equal(nb.Simulator.from_flags(FLAGS, threads=3).image(dtype=np.float64), one)
         twin = simulator(device="gpu-on-cpu").image(dtype=np.float64)
         # Its blocks are larger, and so are the parts of spots that are not left out.
-        np.testing.assert_allclose(twin, one, atol=1e-6 * one.max())
+        np.testing.assert_allclose(twin, one, atol=1e-5 * one.max())
 
     def test_what_is_too_wide_is_averaged_pixel_by_pixel(self):
         wide = "-mosaic 0.6 -N 100 --bandwidth-sigma=0 -divergence_sigma 0"

@@ -158,7 +158,8 @@ class Spectra(unittest.TestCase):
             sim["spectrum_density"] = density
             np.testing.assert_allclose(gradient["spectrum_density"][0, 0, i], (moved[0] - moved[1]) / (2 * change[0, 0, i]), rtol=1e-3)
         image = sim.gradient("spectrum_density")
-        np.testing.assert_allclose((image["spectrum_density"] * density).sum(), sim.image().sum(), rtol=1e-9)
+        # Images and gradients have other blocks of pixels, in which the ends of spots are left out.
+        np.testing.assert_allclose((image["spectrum_density"] * density).sum(), sim.image().sum(), rtol=1e-7)
 
     def test_resolution_limit(self):
         path = self.spectrum([0.6, 1.8], [1, 1])

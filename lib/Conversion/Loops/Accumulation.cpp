@@ -42,6 +42,16 @@ static void setLanes(Accumulator &of, int64_t lanes) {
   of.lanes = lanes % widestRegister == 0 ? std::min(lanes, widestRegister) : lanes;
 }
 
+/// Entries of a table of reflections are many, and each is met in a few blocks of pixels: memory
+/// for lanes of them would not stay in the cache.
+static bool isOfReflections(ScatterOp scatter) {
+  return llvm::any_of(scatter.getIndices(), [](Value index) {
+    auto iv = dyn_cast<BlockArgument>(index);
+    auto sum = iv ? dyn_cast<SumOp>(iv.getOwner()->getParentOp()) : nullptr;
+    return sum && sum.getDimension(iv.getArgNumber()) == Dimension::reflection;
+  });
+}
+
 /// Memory for `each` scalars of each of the entries.
 static void allocateScalars(OpBuilder &b, Location loc, Accumulator &of, Value entries,
                             int64_t each) {
@@ -95,6 +105,8 @@ FailureOr<Accumulator> Accumulation::create(Operation *loop, Type type, Value yi
     Type element = cast<TableType>(type).getElementType();
     if (failed(checkTableElement(loop, element)))
       return failure();
+    if (isOfReflections(scatter))
+      result.lanes = 0;
     for (Value size : scatter.getSizes()) {
       result.counts.push_back(outsideOf(loop, size, b));
       if (!result.counts.back())
@@ -141,6 +153,14 @@ static Value addLanes(OpBuilder &b, Location loc, Value old, Value term, Value a
   return old;
 }
 
+/// Adds all lanes of a term that count to a number.
+static Value addReduced(OpBuilder &b, Location loc, Value old, Value term, Value active) {
+  if (active)
+    term = arith::SelectOp::create(b, loc, active, term, zeroConstant(b, loc, term.getType()));
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD, term, old,
+                                     arith::FastMathFlags::reassoc);
+}
+
 /// memory[position] += term where it counts.
 static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator &to,
                       Value position) {
@@ -152,7 +172,9 @@ static void addScalar(OpBuilder &b, Location loc, Value term, const Accumulator 
   }
   if (!to.lanes) {
     Value old = memref::LoadOp::create(b, loc, to.total, position);
-    memref::StoreOp::create(b, loc, addLanes(b, loc, old, term, to.active), to.total, position);
+    Value sum = isa<VectorType>(term.getType()) ? addReduced(b, loc, old, term, to.active)
+                                                : addLanes(b, loc, old, term, to.active);
+    memref::StoreOp::create(b, loc, sum, to.total, position);
     return;
   }
   auto vector = VectorType::get({to.lanes}, b.getF64Type());
