@@ -173,6 +173,11 @@ class Stills(unittest.TestCase):
         self.assertLess(wrong(np.sqrt(scale) * column("FPOST")), 0.05)
         for one in pulls(I[use], sigma[use], F[use]**2):
             self.assertTrue(0.8 < one < 1.3, one)
+        plus, minus = (np.isfinite(column(label)) for label in ("I(+)", "I(-)"))
+        np.testing.assert_array_equal(plus | minus, use)
+        only = plus & ~minus
+        np.testing.assert_allclose(column("I(+)")[only], column("I")[only], rtol=1e-4, atol=1e-3)
+        self.assertGreater(minus.sum(), 100)
         dark = use & (F == 0)
         self.assertLess(abs(I[dark].mean()), 3 * np.sqrt((sigma[dark]**2).sum()) / dark.sum())
         unmerged = gemmi.read_mtz_file(self.path("unmerged.mtz"))

@@ -121,6 +121,14 @@ class Fitted(unittest.TestCase):
         self.assertEqual(found[groups == "psf"], 0)
         self.assertLess(np.abs(found[groups == "orientation"]).max(), 1e-3)
 
+    def test_what_no_experiment_has_is_not_tried(self):
+        """Steps far beyond what simulators accept cost none of them."""
+        blocks, fit = self.stills[0]
+        groups, x = np.array(blocks.groups()), np.zeros(blocks.size)
+        x[blocks.names.index("divergence vertical")] = 10.0
+        found, cost = fit.run(blocks, x, ~np.isin(groups, HELD), np.zeros(len(x)), np.full(len(x), 1.0))
+        self.assertTrue(np.isfinite(cost) and np.abs(found).max() < 10)
+
     def test_every_start_ends_at_the_truth(self):
         random = np.random.default_rng(0)
         for number, (blocks, fit) in enumerate(self.stills):

@@ -71,6 +71,8 @@ def integrate(fit, boxes, detector):
     profiles = sum(_profiles(moments, share, spread, panel, half, detector, index) for share, (moments, *_) in zip(shares, tables))
     kept = (partiality >= _LEAST) & (numpy.asarray(profiles.sum(axis=0)).ravel() > _COVERED)
     profiles, doubt = profiles.tocsc()[:, kept].tocsr(), _doubt(fit, foretold, light, lattice, squares)
+    lit = boxes.sums(numpy.diff(profiles.indptr)) > 0
+    profiles, boxes = profiles[lit[boxes.box]], boxes.chosen(lit)
     count = numpy.asarray((profiles > _FAINT).sum(axis=0)).ravel()
     solved = _solved(profiles, boxes, lambda light: _response(fit.model, x, light, boxes.background))
     found = Integrated(hkl[kept], lattice[kept], panel[kept], detector.seen(mixed[kept, 1:3], panel[kept]), half[kept],

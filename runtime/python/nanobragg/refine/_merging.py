@@ -30,9 +30,9 @@ class Observations:
     def __init__(self, amplitudes, integrated, stills):
         joined = {name: numpy.concatenate([getattr(one, name) for one in integrated])
                   for name in ("hkl", "at", "photons", "variance", "slope", "per", "doubt", "squares", "partiality")}
-        _, unit, _, _, absent = _core.to_asymmetric_unit(amplitudes.space_group, joined["hkl"].astype(numpy.int64))
+        _, unit, mate, _, absent = _core.to_asymmetric_unit(amplitudes.space_group, joined["hkl"].astype(numpy.int64))
         crystal = numpy.repeat(numpy.arange(len(integrated)), [len(one.hkl) for one in integrated])
-        unit, self.crystal, *columns = (column[absent == 0] for column in (unit, crystal, *joined.values()))
+        unit, self.mate, self.crystal, *columns = (column[absent == 0] for column in (unit, mate, crystal, *joined.values()))
         self.measured, self.at, photons, variance, slope, per, self.doubt, self.squares, self.partiality = columns
         every, rows = numpy.unique(numpy.concatenate([unit, amplitudes.hkl]), axis=0, return_inverse=True)
         seen, self.row = numpy.unique(rows.reshape(-1)[:len(unit)], return_inverse=True)
@@ -133,9 +133,9 @@ class Observations:
         self.scales += change.reshape(shape)
         self._scaled()
 
-    def halves(self):
-        """Means of the reflections on stills of even and odd numbers."""
-        return [self.merged(self.half == number)[0] for number in (0, 1)]
+    def parts(self):
+        """Means and sigmas of the reflections on stills of even and of odd numbers, and of both Friedel mates."""
+        return numpy.array([self.merged(of == number)[:2] for of in (self.half, self.mate) for number in (0, 1)])
 
     def content(self, space_group, cell, wavelength, crystals):
         """An unmerged MTZ file, a batch for each crystal. crystals: cell and wavelength of each."""
@@ -173,7 +173,8 @@ def expected(I, sigma, about, variance, centric):
 @dataclasses.dataclass
 class Merged:
     """Reflections of the asymmetric unit. I, F and their sigmas are of the data alone, nan where there are none; F_post with what the
-    model says. seen: observations. halves: I of two halves of the stills. squares: 1/d^2, 1/A^2."""
+    model says. seen: observations. halves: I of two halves of the stills. mates: I and sigma of +, I and sigma of -, in the latter no
+    centric ones. squares: 1/d^2, 1/A^2."""
 
     space_group: str
     hkl: numpy.ndarray
@@ -186,12 +187,14 @@ class Merged:
     F_post: numpy.ndarray
     sigma_post: numpy.ndarray
     halves: numpy.ndarray
+    mates: numpy.ndarray
     of_amplitude: numpy.ndarray  # the row of each of the model's amplitudes
 
     def content(self, cell, wavelength):
         """An MTZ file."""
-        columns = [("I", "J"), ("SIGI", "Q"), ("F", "F"), ("SIGF", "Q"), ("FPOST", "F"), ("SIGFPOST", "Q"), ("N", "I")]
-        rows = numpy.column_stack([self.hkl, self.I, self.sigma_I, self.F, self.sigma_F, self.F_post, self.sigma_post, self.seen])
+        columns = [("I", "J"), ("SIGI", "Q"), ("F", "F"), ("SIGF", "Q"), ("FPOST", "F"), ("SIGFPOST", "Q"),
+                   ("I(+)", "K"), ("SIGI(+)", "M"), ("I(-)", "K"), ("SIGI(-)", "M"), ("N", "I")]
+        rows = numpy.column_stack([self.hkl, self.I, self.sigma_I, self.F, self.sigma_F, self.F_post, self.sigma_post, *self.mates, self.seen])
         return _core.mtz(self.space_group, [float(v) for v in cell], float(wavelength), columns, rows)
 
     def shells(self):
@@ -228,8 +231,9 @@ def merge(observations, amplitudes, basis):
     light, about, variance = _known(squares, I, sigma, model)
     none = numpy.zeros(len(hkl))
     F, sigma_F = (numpy.where(seen > 0, v, numpy.nan) for v in expected(I, sigma, none, light, centric > 0))
-    halves = numpy.array([placed(half, of_data) for half in observations.halves()])
-    return Merged(amplitudes.space_group, hkl, squares, seen, I, sigma, F, sigma_F, *expected(I, sigma, about, variance, centric > 0), halves, of_model)
+    parts = numpy.array([[placed(column, of_data) for column in part] for part in observations.parts()])
+    return Merged(amplitudes.space_group, hkl, squares, seen, I, sigma, F, sigma_F, *expected(I, sigma, about, variance, centric > 0),
+                  parts[:2, 0], parts[2:].reshape(4, -1), of_model)
 
 
 def _known(squares, I, sigma, model):

@@ -22,6 +22,7 @@ _APART = 2.5e-3  # rad from the others at which another set of blocks begins
 _NOISE = 0.5  # cost of a number that is as far off as its noise, in the mean, and somewhat more
 _UNITS = {"orientation": 1e-3, "mosaicity": 0.3, "scale": 0.3, "divergence": 0.3, "size": 0.3, "bandwidth": 0.3, "distance": 0.3,
           "centre": 0.1, "B": 5.0}
+_FACTORS, _FARTHEST = ("mosaicity", "divergence", "size", "bandwidth"), 5.0  # logarithms that are tried, at most
 _ENOUGH, _EVALUATIONS = 3e-4, 40  # part of the cost, and how often it is computed
 
 
@@ -251,11 +252,12 @@ class MomentFit:
         free = free & (numpy.array(blocks.groups()) != "psf")
         index, foretold = numpy.flatnonzero(free), Foretold(blocks, *self.spots)
         known = index[numpy.isfinite(sigma[index])]
-        units = numpy.array([_UNITS.get(group, 1.0) for group in blocks.groups()])[index]
+        groups = numpy.array(blocks.groups())[index]
+        units, most = numpy.array([_UNITS.get(group, 1.0) for group in groups]), numpy.where(numpy.isin(groups, _FACTORS), _FARTHEST, numpy.inf)
 
         def whole(y):
             new = x.copy()
-            new[index] = y
+            new[index] = numpy.clip(y, -most, most)
             return new
 
         def residuals(y):
