@@ -3,7 +3,7 @@
 
     tidy.py ROOT BUILD CLANG_TIDY [--all]
 
-It reads the C++ sources that differ from the commit before this one, or from NB_TIDY_BASE (main, a tag): MOST of them, two minutes'
+It reads the C++ sources that differ from the commit before this one, or from NB_TIDY_BASE (main, a tag): MOST of them, a minute's
 worth, where a change is large. With --all it reads those of the whole project but its tests. Exit status 1 with clang-tidy's words where it complains; 77 with the reason where it cannot run."""
 
 import concurrent.futures
@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-MOST = 24
+MOST = 12
 
 
 def changed(root):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""opencl_test.py FOLDER FAULTS NB_GRADCHECK NB_RANDOM_TEST NB_SIM NB_COMPILE: what test/gpu asks of a GPU's program, of OpenCL's on the
-runtime that ./bootstrap opencl put into FOLDER; and what is said of devices that cannot do it, with the layer FAULTS."""
+"""opencl_test.py FOLDER FAULTS [--long] NB_GRADCHECK NB_RANDOM_TEST NB_SIM NB_COMPILE: what test/gpu asks of a GPU's program, of OpenCL's
+on the runtime that ./bootstrap opencl put into FOLDER; and what is said of devices that cannot do it, with the layer FAULTS. --long: the
+tests of LONG, else all others."""
 
 import json
 import os
@@ -15,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "gpu"))
 import device_test  # noqa: E402
 
 SMALL = (*device_test.SMALL, "-detpixels", "40")
+LONG = ("test_parity_corpus", "test_gradchecks", "test_random_experiments")
 
 
 class Program(device_test.Device):
@@ -169,6 +171,10 @@ class Runtime(unittest.TestCase):
             np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-9 * want.max())
 
 
+def load_tests(loader, suites, pattern):
+    return unittest.TestSuite(test for suite in suites for test in suite if (test._testMethodName in LONG) == ("--long" in sys.argv))
+
+
 del device_test.Device
 if __name__ == "__main__":
     folder, FAULTS = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2])
@@ -178,4 +184,4 @@ if __name__ == "__main__":
         sys.exit()
     os.environ["OCL_ICD_VENDORS"] = str(folder / "vendors")
     os.environ["LD_LIBRARY_PATH"] = str(folder / "venv/lib")
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:-4]])
+    unittest.main(argv=[sys.argv[0], *(word for word in sys.argv[3:-4] if word != "--long")])
