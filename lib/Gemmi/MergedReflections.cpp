@@ -108,7 +108,9 @@ std::string contentOfMtz(const MtzReflections &reflections) {
   mtz.spacegroup_number = mtz.spacegroup->ccp4;
   const auto &c = reflections.cell;
   mtz.add_base();
-  mtz.add_dataset("nanobragg").wavelength = reflections.wavelength;
+  mtz.add_dataset("nanobragg");
+  for (gemmi::Mtz::Dataset &dataset : mtz.datasets) // some readers take the first
+    dataset.wavelength = reflections.wavelength;
   mtz.set_cell_for_all(gemmi::UnitCell(c[0], c[1], c[2], c[3], c[4], c[5]));
   for (const MtzColumn &column : reflections.columns)
     mtz.add_column(column.label, column.type, -1, -1, false);

@@ -182,6 +182,7 @@ class Stills(unittest.TestCase):
         self.assertLess(abs(I[dark].mean()), 3 * np.sqrt((sigma[dark]**2).sum()) / dark.sum())
         unmerged = gemmi.read_mtz_file(self.path("unmerged.mtz"))
         self.assertEqual(len(unmerged.batches), len(MISSETS))
+        self.assertEqual({one.wavelength for one in (*unmerged.datasets, *unmerged.batches)}, {1.0})
         self.assertEqual(len(unmerged.array), seen.sum())
         unmerged.switch_to_original_hkl()
         measured = {tuple(row) for row in self.table["miller_index"].tolist()}

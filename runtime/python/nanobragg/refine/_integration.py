@@ -167,6 +167,8 @@ def _solved(profiles, boxes, response):
     variance of what was found in the round before, so that photons are those of greatest likelihood.
     """
     data, level, count = boxes.data, boxes.background, profiles.shape[1]
+    if not count:
+        return {name: numpy.zeros(0) for name in ("photons", "variance", "slope", "background", "chi2")}
     levels = sparse.csr_matrix((level, (numpy.arange(len(level)), boxes.box)), shape=(len(level), boxes.count))
     light, mean, offset = numpy.zeros(len(data)), level, _OFFSETS[4]
     for step in range(_ROUNDS):

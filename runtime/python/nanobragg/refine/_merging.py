@@ -42,8 +42,8 @@ class Observations:
         self.half = numpy.array(stills)[self.crystal] % 2
         self.first = photons / per, variance / per**2, slope / per
         self.far = -2 * numpy.log(numpy.minimum(self.partiality, 1))
-        self.middle = self.squares - self.sums(self.squares, self.crystal)[self.crystal] / self.sums(1.0, self.crystal)[self.crystal]
         self.scales = numpy.zeros((2, len(integrated)))  # logarithms, and B factors, about those of the fit
+        self.middle = self.squares - (self.of_crystals(self.squares) / numpy.maximum(self.of_crystals(1.0), 1))[self.crystal]
         self.errors = _START
         self._scaled()
         for _ in range(_ROUNDS):
@@ -52,9 +52,13 @@ class Observations:
             self._fit_scales()
         self.mean, self.sigma, self.seen = self.merged()
 
-    def sums(self, values, by=None):
-        by = self.row if by is None else by
-        return numpy.bincount(by, weights=numpy.broadcast_to(values, by.shape), minlength=by.max(initial=-1) + 1)
+    def sums(self, values):
+        """Over the observations of each reflection."""
+        return numpy.bincount(self.row, weights=values, minlength=len(self.hkl))
+
+    def of_crystals(self, values):
+        """Sums over the observations on each crystal."""
+        return numpy.bincount(self.crystal, weights=numpy.broadcast_to(values, self.crystal.shape), minlength=self.scales.shape[1])
 
     def _scaled(self):
         """Intensities, their variances and slopes, by the scales of their crystals."""
@@ -119,7 +123,7 @@ class Observations:
         rest = numpy.where(use, rest, 0)
         total = numpy.maximum(self.sums(weights) + by_model, 1e-9)
         shape, slope = self.scales.shape, self.middle / 2
-        by_crystal = lambda values: numpy.array([self.sums(values, self.crystal), self.sums(values * slope, self.crystal)]).ravel()
+        by_crystal = lambda values: numpy.concatenate([self.of_crystals(values), self.of_crystals(values * slope)])
         without = lambda values: weights * (values - (self.sums(weights * values) / total)[self.row])
 
         def curvature(change):
@@ -127,7 +131,7 @@ class Observations:
             return by_crystal(without(scale[self.crystal] + B[self.crystal] * slope)) + _KNOWN * change
 
         size = self.scales.size
-        unit = by_crystal(weights * numpy.ones(len(weights)))[:shape[1]] + _KNOWN, self.sums(weights * slope**2, self.crystal) + _KNOWN
+        unit = self.of_crystals(weights) + _KNOWN, self.of_crystals(weights * slope**2) + _KNOWN
         change, _ = linalg.cg(linalg.LinearOperator((size, size), curvature), -by_crystal(without(rest)),
                               M=sparse.diags(1 / numpy.concatenate(unit)), maxiter=200)
         self.scales += change.reshape(shape)

@@ -456,7 +456,7 @@ def _observations(stills, amplitudes):
 def _refine_factors(stills, model, tested, workers, how):
     """Explains stills again, by structure factors that those without the numbers ``tested`` and the model say together."""
     good = [still for still in stills if still.explained]
-    training = [still for still in good if still.index not in tested]
+    training = [still for still in good if still.index not in tested and len(still.explained.integrated.hkl)]
     if not training:
         raise ValueError("no still is left to refine structure factors on; give more images, or test fewer of them")
     for still in good:
