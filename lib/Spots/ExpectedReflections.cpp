@@ -86,8 +86,12 @@ SpotSize sizeOf(const Experiment &e, double partiality) {
   return size;
 }
 
+/// Pixels beyond the edges of a panel where spots are looked for, at least.
+constexpr double leastBeyond = 20;
+
 /// An experiment's image as its spots are predicted from.
 struct Image {
+  Image(const Experiment &e, double partiality, bool direct);
   explicit Image(const Experiment &e) {
     model.beam.direction = scaled(e.beam.direction, -1);
     model.beam.wavelength = e.beam.wavelength / units::angstrom;
@@ -135,32 +139,36 @@ struct Image {
   double step = 0, middle = 0; ///< width and middle of the rotation, rad
 };
 
-/// Pixels beyond the edges of a panel where spots are looked for, at least.
-constexpr double leastBeyond = 20;
+Image::Image(const Experiment &e, double partiality, bool direct) : Image(e) {
+  limits.size = sizeOf(e, partiality);
+  limits.direct = direct;
+  limits.beyond = leastBeyond;
+  if (!direct)
+    return;
+  // As far as a spot beside the detector reaches into it, with some room for slanted rays.
+  const SpotSize &size = limits.size;
+  const double longest = limits.spectrum ? (*limits.spectrum)[1] : model.beam.wavelength;
+  const double angle = size.node * longest + size.divergence + 2 * (size.mosaic + size.bandwidth);
+  double pixelAngle = INFINITY; // the smallest
+  for (const io::DialsPanel &p : model.panels)
+    pixelAngle = std::min(pixelAngle, p.pixelSize[0] / length(p.origin));
+  limits.beyond = std::clamp(2 * angle / pixelAngle, leastBeyond, 1000.0);
+}
 
 } // namespace
 
 std::vector<ExpectedReflection> expectedReflections(const Experiment &e, double partiality,
                                                     bool direct) {
-  Image image(e);
-  PredictionLimits &limits = image.limits;
-  limits.size = sizeOf(e, partiality);
-  limits.direct = direct;
-  limits.beyond = leastBeyond;
-  if (direct) {
-    // As far as a spot beside the detector reaches into it, with some room for slanted rays.
-    const SpotSize &size = limits.size;
-    const double longest = limits.spectrum ? (*limits.spectrum)[1] : image.model.beam.wavelength;
-    const double angle = size.node * longest + size.divergence + 2 * (size.mosaic + size.bandwidth);
-    double pixelAngle = INFINITY; // the smallest
-    for (const io::DialsPanel &p : image.model.panels)
-      pixelAngle = std::min(pixelAngle, p.pixelSize[0] / length(p.origin));
-    limits.beyond = std::clamp(2 * angle / pixelAngle, leastBeyond, 1000.0);
-  }
+  const Image image(e, partiality, direct);
   std::vector<ExpectedReflection> expected;
-  for (const Spot &spot : predictSpots(image.model, limits))
+  for (const Spot &spot : predictSpots(image.model, image.limits))
     expected.push_back(image.expected(spot));
   return expected;
+}
+
+double estimateReflections(const Experiment &e, double partiality, bool direct) {
+  const Image image(e, partiality, direct);
+  return estimateSpots(image.model, image.limits);
 }
 
 std::vector<std::optional<ExpectedReflection>>

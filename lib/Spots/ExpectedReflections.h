@@ -29,6 +29,9 @@ struct ExpectedReflection {
 std::vector<ExpectedReflection> expectedReflections(const Experiment &experiment, double partiality,
                                                     bool direct);
 
+/// About how many they are, soon told.
+double estimateReflections(const Experiment &experiment, double partiality, bool direct);
+
 /// Those that are asked for, in their order, however small their partiality. None where a node does
 /// not come onto the sphere, or far from the panels only.
 std::vector<std::optional<ExpectedReflection>>

@@ -2,11 +2,15 @@
 
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Files/MemoryLimit.h"
 #include "lib/Spots/Panels.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <numbers>
+#include <numeric>
+#include <stdexcept>
 
 namespace nanobragg {
 namespace {
@@ -45,30 +49,47 @@ public:
   }
 
   std::vector<Spot> predict() {
-    if (limits.nodes) {
+    if (limits.nodes)
       for (const auto &hkl : *limits.nodes)
         consider(hkl);
-      return std::move(spots);
-    }
-    const auto &real = image.crystal->real;
-    const auto bound = [&](int i) { return std::int32_t(largest * length(real[i])); };
-    const double tolerance =
-        2 * length(s0) * (turns ? largest * half + width(largest) : width(largest));
-    for (std::int32_t h = -bound(0); h <= bound(0); ++h)
-      for (std::int32_t k = -bound(1); k <= bound(1); ++k) {
-        const Vec3 q = sum(scaled(stars[0], h), scaled(stars[1], k));
-        for (const auto &[from, to] :
-             limits.spectrum ? betweenSpheres(q, tolerance)
-                             : shell(dot(stars[2], stars[2]), dot(stars[2], sum(q, s0)),
-                                     dot(q, q) + 2 * dot(s0, q), tolerance))
-          for (double l = std::ceil(std::max(from, -double(bound(2))));
-               l <= std::min(to, double(bound(2))); ++l)
-            consider({h, k, std::int32_t(l)});
-      }
+    else
+      considerLines(1);
     return std::move(spots);
   }
 
+  double estimate() {
+    constexpr std::int64_t lines = 4096;
+    const std::int64_t row = 2 * bound(1) + 1;
+    std::int64_t every = std::max<std::int64_t>(1, (2 * bound(0) + 1) * row / lines);
+    while (std::gcd(every, row) != 1) // lest all are of few k
+      ++every;
+    considerLines(every);
+    return double(spots.size()) * double(every);
+  }
+
 private:
+  std::int64_t bound(std::size_t i) const {
+    return std::int64_t(largest * length(image.crystal->real[i]));
+  }
+
+  /// The nodes near the Ewald sphere of the lines along c*, or of every so many of these.
+  void considerLines(std::int64_t every) {
+    const double tolerance =
+        2 * length(s0) * (turns ? largest * half + width(largest) : width(largest));
+    const std::int64_t row = 2 * bound(1) + 1, lines = (2 * bound(0) + 1) * row;
+    const double end = double(bound(2));
+    for (std::int64_t line = 0; line < lines; line += every) {
+      const auto h = std::int32_t(line / row - bound(0)), k = std::int32_t(line % row - bound(1));
+      const Vec3 q = sum(scaled(stars[0], h), scaled(stars[1], k));
+      for (const auto &[from, to] : limits.spectrum
+                                        ? betweenSpheres(q, tolerance)
+                                        : shell(dot(stars[2], stars[2]), dot(stars[2], sum(q, s0)),
+                                                dot(q, q) + 2 * dot(s0, q), tolerance))
+        for (double l = std::ceil(std::max(from, -end)); l <= std::min(to, end); ++l)
+          consider({h, k, std::int32_t(l)});
+    }
+  }
+
   /// The numbers l for which q + l c* is inside the Ewald sphere of the spectrum's least wavelength
   /// and outside that of the greatest one, or nearly.
   std::array<std::array<double, 2>, 2> betweenSpheres(const Vec3 &q, double tolerance) const {
@@ -276,7 +297,25 @@ private:
 } // namespace
 
 std::vector<Spot> predictSpots(const io::DialsExperiment &image, const PredictionLimits &limits) {
+  // A spot and what is made of it: entries of tables, numbers of programs.
+  constexpr double bytesOfSpot = 1000, notWorthAsking = 32e6;
+  const double expected = limits.nodes ? 0 : estimateSpots(image, limits);
+  const double bytes = bytesOfSpot * expected;
+  if (bytes > notWorthAsking && bytes > double(io::memoryLimit()) / 2) {
+    char count[32];
+    std::snprintf(count, sizeof count, "%.2g", expected);
+    throw std::invalid_argument(std::string("about ") + count +
+                                " reflections are on the detector, whose list needs " +
+                                io::sizeText(bytes) + " of memory, and this process may have " +
+                                io::sizeText(double(io::memoryLimit())) +
+                                "; set a resolution limit (-dmin), use a smaller detector, or more "
+                                "unit cells in the crystal (-N)");
+  }
   return Predictor(image, limits).predict();
+}
+
+double estimateSpots(const io::DialsExperiment &image, const PredictionLimits &limits) {
+  return Predictor(image, limits).estimate();
 }
 
 } // namespace nanobragg

@@ -36,7 +36,11 @@ struct PredictionLimits {
 /// to it that the spot's edge does. s0 = beam / wavelength, q = R(phi) h A, |s0 + q| = |s0|.
 /// A still: reflections whose node reaches the sphere; the spot is where the node, turned about the
 /// axis at a right angle to beam and node, meets it, as DIALS predicts stills.
+/// Throws std::invalid_argument where memory would run out.
 std::vector<Spot> predictSpots(const io::DialsExperiment &image, const PredictionLimits &limits);
+
+/// About how many they are, of all nodes, from some thousand lines of the lattice.
+double estimateSpots(const io::DialsExperiment &image, const PredictionLimits &limits);
 
 } // namespace nanobragg
 #endif

@@ -62,6 +62,9 @@ void requireClosedForm(const ProgramVariant &variant) {
                                 "averaging to closed");
 }
 
+/// The search is coarser than the program.
+constexpr double margin = 10;
+
 } // namespace
 
 ReflectionSource::ReflectionSource(const Experiment &image, const SimulatorOptions &options)
@@ -73,7 +76,6 @@ std::vector<std::optional<ExpectedReflection>>
 ReflectionSource::expected(const ReflectionLimits &limits) const {
   if (limits.rows)
     return askedReflections(experiment, *limits.rows);
-  constexpr double margin = 10; // the search is coarser
   const std::vector<ExpectedReflection> all =
       expectedReflections(experiment, limits.partiality / margin, limits.ofImage);
   return {all.begin(), all.end()};
@@ -166,6 +168,10 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
     std::ranges::stable_sort(places, {}, [&](std::size_t place) {
       return std::pair(d.listPanel.values[place], slow[place]);
     });
+}
+
+double ReflectionSource::estimateRows(const Experiment &image, const ReflectionLimits &limits) {
+  return estimateReflections(ofReflections(image), limits.partiality / margin, limits.ofImage);
 }
 
 ReflectionTable ReflectionSource::table(const Experiment &image, const ReflectionLimits &limits,

@@ -23,6 +23,8 @@ public:
   /// The table of an experiment with other numbers.
   ReflectionTable table(const Experiment &image, const ReflectionLimits &limits,
                         const RunOptions &run);
+  /// About as many rows as the table would have.
+  static double estimateRows(const Experiment &image, const ReflectionLimits &limits);
   /// Derivatives of the columns of the last table along each direction.
   std::vector<ReflectionNumbers> jvps(const Derivative &derivative,
                                       std::span<const std::vector<Direction>> directions,

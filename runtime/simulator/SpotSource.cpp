@@ -165,6 +165,13 @@ void SpotSource::tabulate(const RunOptions &run) {
     return;
   const ReflectionLimits limits{.partiality = partOfTolerance * all.experiment.average.tolerance,
                                 .ofImage = true};
+  // No more rows than pixels, lest the table takes longer than an average of each pixel.
+  if (!hasSpectrum() && ReflectionSource::estimateRows(all.experiment, limits) >
+                            double(all.experiment.pixelCount())) {
+    isWithinTolerance = false;
+    isTabulated = true;
+    return;
+  }
   const ReflectionTable rows = table.table(all.experiment, limits, withoutProgress(run));
   spots = rows.panel.size();
   const std::size_t room = (spots / spotsAtOnce + 1) * spotsAtOnce;

@@ -92,6 +92,16 @@ class Images(unittest.TestCase):
         exact = simulator(wide, "--cull=1e-9").image(dtype=np.float64)
         np.testing.assert_allclose(simulator(wide, "--cull=1e-8").image(dtype=np.float64), exact, atol=1e-6 * exact.max())
 
+    def test_more_spots_than_pixels_are_averaged_pixel_by_pixel(self):
+        """Their table would take longer, and more memory than there is."""
+        many = "-lambda 0.05 -cell 50 50 50 90 90 90 -N 8 -pixel 0.2 -mosaic 0 --bandwidth-sigma=0 -divergence_sigma 0 --average-tolerance=1e-2 --cull=1e-9"
+        halves = sum(simulator(many, f"-roi 0 {SIZE - 1} {begin} {begin + SIZE // 2 - 1}").image(dtype=np.float64) for begin in (0, SIZE // 2))
+        np.testing.assert_allclose(simulator(many).image(dtype=np.float64), halves, atol=1e-8 * halves.max())
+        with self.assertRaisesRegex(RuntimeError, "averages in closed form would take longer"):
+            simulator(many, "-cell 600 600 600 90 90 90 -N 1").image()
+        with self.assertRaisesRegex(ValueError, "reflections are on the detector, whose list needs .* GB of memory"):
+            simulator(many, "-cell 600 600 600 90 90 90 -N 1").reflections()
+
     def test_numbers_change(self):
         sim = simulator()
         before = sim.image(dtype=np.float64).copy()

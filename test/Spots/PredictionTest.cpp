@@ -9,6 +9,8 @@
 
 #include <cmath>
 #include <set>
+#include <stdexcept>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -174,6 +176,38 @@ TEST(PredictionTest, ExtinctReflectionsAreNoSpots) {
   for (const Spot &s : predictSpots(experimentOf(3), limits)) {
     EXPECT_EQ(s.hkl[0] % 2, 0);
     EXPECT_LE(length(nodeOf(experimentOf(3), s)), 0.5);
+  }
+}
+
+/// From some of the lines of a large cell; its detector sees a part of the sphere.
+TEST(PredictionTest, TheNumberOfSpotsIsEstimated) {
+  io::DialsExperiment still = experimentOf(0), turned = experimentOf(2), white = experimentOf(0);
+  PredictionLimits wide = limitsOf(0.002), narrow = limitsOf(), spectrum = limitsOf();
+  white.beam.wavelength = 0.95;
+  spectrum.spectrum = {0.95, 1.0};
+  for (auto [e, limits] : {std::pair{&still, &wide}, {&turned, &narrow}, {&white, &spectrum}}) {
+    e->panels.front().origin = {10, 20, -100};
+    for (Vec3 &v : e->crystal->real)
+      v = scaled(v, 4);
+    const double count = double(predictSpots(*e, *limits).size());
+    EXPECT_GT(count, 1000);
+    EXPECT_NEAR(estimateSpots(*e, *limits), count, 0.15 * count);
+  }
+}
+
+/// Their list would take hundreds of gigabytes, and hours.
+TEST(PredictionTest, AListThatDoesNotFitIsRefused) {
+  io::DialsExperiment e = experimentOf(0);
+  e.beam.wavelength = 0.02;
+  for (Vec3 &v : e.crystal->real)
+    v = scaled(v, 12);
+  try {
+    predictSpots(e, limitsOf(0.01));
+    FAIL();
+  } catch (const std::invalid_argument &error) {
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::StartsWith("about "), testing::HasSubstr("GB of memory"),
+                               testing::HasSubstr("-dmin")));
   }
 }
 
