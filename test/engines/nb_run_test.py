@@ -320,6 +320,7 @@ class NbRun(unittest.TestCase):
             for flags in ((), ("--no-fuse",)):
                 self.run_function("called", ["arg0=9", f"arg1={count}"], *flags, "--out", "image.npy")
                 np.testing.assert_allclose(self.load("image.npy").ravel(), sum(x ** k for k in range(count + 1)), rtol=1e-14)
+            self.run_function("called", ["arg0=9", f"arg1={count}"], "--compare-engines")
 
     def test_what_no_kernel_takes_or_returns(self):
         """The message says what kernels do take."""

@@ -82,8 +82,7 @@ static llvm::Error refuseSpread(ModuleOp program, const CompileOptions &options)
       "interpret it (--no-fuse), or compile what nb-split-response leaves of it");
 }
 
-/// A kernel is one function: the bodies of those that it calls stand in their place.
-static llvm::Error inlineCalls(ModuleOp program) {
+llvm::Error nb::inlineCalls(ModuleOp program) {
   const bool calls =
       program->walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (!calls)

@@ -17,6 +17,9 @@
 
 namespace mlir::nb {
 
+/// A kernel is one function: the bodies of those that it calls take the place of the calls.
+llvm::Error inlineCalls(ModuleOp program);
+
 /// One compilation: its context, the target, and the program at the stage reached so far.
 class Compilation {
 public:

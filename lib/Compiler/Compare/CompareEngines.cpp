@@ -1,5 +1,6 @@
 #include "lib/Compiler/Compare/CompareEngines.h"
 
+#include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Compare/RecordStages.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
@@ -196,6 +197,8 @@ Expected<EngineComparison> nb::compareEngines(ModuleOp program, StringRef functi
                                               const CompileOptions &compile,
                                               const CompareOptions &options) {
   OwningOpRef<ModuleOp> isolated = isolate(program.lookupSymbol<func::FuncOp>(function));
+  if (auto error = inlineCalls(*isolated))
+    return error;
   auto kernelFunction = isolated->lookupSymbol<func::FuncOp>(function);
   const auto isImage = [](Type type) { return isa<RankedTensorType>(type); };
   if (kernelFunction.getNumResults() > 1 && llvm::any_of(kernelFunction.getResultTypes(), isImage))
