@@ -77,6 +77,16 @@ class Files(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "contradicts"):
             nb.Simulator.from_flags(words + " -cell 20 24 29 90 100 90")
 
+    def test_names_need_not_be_utf8(self):
+        path = self.add(os.fsdecode(b"a\xff.expt"), json.dumps(EXPERIMENT))
+        sim = nb.Simulator.from_flags([f"--expt={path}", *"-default_F 100 -N 5 -oversample 1 -fluence 1e24".split()])
+        self.assertAlmostEqual(sim["wavelength"], 1.1e-10, delta=1e-20)
+        image = os.path.join(self.folder.name, os.fsdecode(b"b\xff.npy"))
+        np.save(image, sim.image())
+        np.testing.assert_array_equal(nb.read_image(image), sim.image())
+        with self.assertRaisesRegex(nb.FileError, "c.{1,4}[.]npy"):
+            nb.read_image(os.path.join(self.folder.name, os.fsdecode(b"c\xff.npy")))
+
     def test_what_is_wrong_is_said(self):
         broken = dict(EXPERIMENT, beam=[{"direction": [0, 0, 1]}])
         path = self.add("b.expt", json.dumps(broken))

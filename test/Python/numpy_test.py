@@ -1,5 +1,6 @@
 """The simulator in NumPy: numbers, images, derivatives, errors."""
 
+import ctypes
 import multiprocessing
 import os
 import pathlib
@@ -785,14 +786,36 @@ class Processes(unittest.TestCase):
         self.assertEqual(memoryview(image).nbytes, image.nbytes)
 
         class OnlyDLPack:
+            def __init__(self, array):
+                self.array = array
+
             def __dlpack__(self, **how):
-                return image.__dlpack__(**how)
+                return self.array.__dlpack__(**how)
 
             def __dlpack_device__(self):
-                return image.__dlpack_device__()
+                return self.array.__dlpack_device__()
 
-        given = reference().gradient("cell", cotangent=OnlyDLPack())
+        given = reference().gradient("cell", cotangent=OnlyDLPack(image))
         self.assertEqual(given, reference().gradient("cell", cotangent=image))
+        out = np.zeros_like(image)
+        reference().image(out=OnlyDLPack(out))
+        np.testing.assert_array_equal(out, image)
+
+    def test_a_tensor_without_a_shape_is_refused(self):
+        tensor = (ctypes.c_int64 * 8)(0, 1, 2 + (2 << 32) + (64 << 40))  # data, device, dimensions, type; no shape
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+        class Shapeless:
+            def __dlpack__(self, **how):
+                return make(ctypes.addressof(tensor), b"dltensor", None)
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        for taken in (lambda: reference().gradient("cell", cotangent=Shapeless()), lambda: reference().image(out=Shapeless())):
+            with self.assertRaisesRegex((TypeError, ValueError), "2 dimensions without a shape|out= needs an array"):
+                taken()
 
     def test_in(self):
         self.assertTrue("cell_a" in reference() and "misset" in reference())

@@ -394,6 +394,8 @@ SLOW translation FAST 1 0 0 0 0 0
             return lambda file, detector: detector.__setitem__(name, target)
 
         np.testing.assert_array_equal(tried("plain", lambda *_: None).photons, image)
+        with self.assertWarnsRegex(nb.Warning, "pixel_mask has 4 pixels and its image 12"):
+            tried("small", lambda file, detector: detector.create_dataset("pixel_mask", data=np.ones((2, 2))))
         np.testing.assert_array_equal(tried("circle", link(h5py.SoftLink("/entry"), "again")).photons, image)
         external = [(os.path.join(folder, "secret"), 0, 48)]
         for name, change, says in (
@@ -409,7 +411,7 @@ SLOW translation FAST 1 0 0 0 0 0
             read_photograph(pipe)
 
     def test_a_damaged_image_costs_itself_and_a_run_goes_on_where_it_ended(self):
-        good, out = os.path.join(self.folder.name, "=good<script>.cbf.bz2"), os.path.join(self.folder.name, "resumed")
+        good, out = os.path.join(self.folder.name, os.fsdecode(b"=good<script>\xff.cbf.bz2")), os.path.join(self.folder.name, "resumed")
         damaged = os.path.join(self.folder.name, os.fsdecode(b"d\xff.cbf.gz"))
         shutil.copyfile(self.image, good)
         with open(damaged, "wb") as file:
@@ -489,13 +491,19 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertEqual([name for name in os.listdir(self.folder.name) if name.endswith(".part")], [])
 
     def test_headers_are_read_in_time_that_grows_with_them(self):
-        cbf, cif = "###CBF: VERSION 1.5\ndata_x\n", "_axis.vector[1] 1\n_array_structure_list_axis.axis_id 1\n"
-        for header in (cbf + "# Detector: " * 100000, cbf + cif + "\n;x" * 100000 + "\n", cbf + cif + "'a " * 100000, cbf + cif + "'a" * 100000):
-            path = os.path.join(self.folder.name, "slow.cbf")
-            with open(path, "w") as file:
-                file.write(header + "\n--CIF-BINARY-FORMAT-SECTION--\n")
+        path = os.path.join(self.folder.name, "slow.cbf")
+        write_cbf(path, np.zeros((4, 4), int), DISTANCE, (2, 2))
+        with open(path, "rb") as file:
+            pixels = b"--CIF-BINARY" + file.read().partition(b"--CIF-BINARY")[2]
+        cif = "_axis.vector[1] 1\n_array_structure_list_axis.axis_id 1\nloop_\n_axis.id\n_axis.depends_on\n"
+        chain = "".join(f"a{i} a{i + 1}\n" for i in range(20000))
+        for header, says in (("# Detector: " * 100000, "does not say"), ("# Pixel_size 1e-6 m x " * 100000, "does not say"),
+                             (cif + "\n;x" * 100000 + "\n", "as CIF"), (cif + "'a " * 100000, "as CIF"),
+                             (cif + chain + "_array_data.data\n;\n", "no pixels"), (cif + "a b\n" * 20000 + "_array_data.data\n;\n", "no pixels")):
+            with open(path, "wb") as file:
+                file.write(b"###CBF: VERSION 1.5\ndata_x\n" + header.encode() + b"\n" + pixels)
             begin = time.process_time()
-            with self.assertRaises(nb.FileError):
+            with self.assertRaisesRegex(nb.FileError, says):
                 read_photograph(path)
             self.assertLess(time.process_time() - begin, 5)
 

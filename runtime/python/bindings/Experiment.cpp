@@ -22,6 +22,7 @@
 #include "runtime/python/bindings/Settings.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -32,6 +33,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <tuple>
 
@@ -108,7 +110,8 @@ struct PythonRequest : ExperimentRequest {
       }
   }
 
-  void setFile(const std::string &kind, const std::string &name) {
+  void setFile(const std::string &kind, const std::filesystem::path &path) {
+    const std::string &name = path.native();
     const std::pair<std::string_view, std::optional<std::string> *> kinds[] = {
         {"hkl", &files.hkl},         {"sources", &files.sources},   {"panels", &files.panels},
         {"expt", &files.expt},       {"geometry", &files.geometry}, {"spectrum", &files.spectrum},
@@ -345,8 +348,8 @@ void bindExperiment(nb::module_ &module) {
 
   module.def(
       "expt_detector",
-      [](const std::string &path) {
-        const io::DialsExperiment e = io::readExpt(path, 0).front();
+      [](const std::filesystem::path &path) {
+        const io::DialsExperiment e = io::readExpt(path.native(), 0).front();
         std::vector<std::tuple<Vec3, Vec3, Vec3>> panels;
         panels.reserve(e.panels.size());
         for (const io::DialsPanel &p : e.panels)
@@ -389,8 +392,9 @@ void bindExperiment(nb::module_ &module) {
 
   module.def(
       "create",
-      [](const PythonRequest &request, const std::optional<std::vector<std::string>> &flags,
-         const nb::dict &settings) {
+      // Words as programs get them: names of files need not be UTF-8.
+      [](const PythonRequest &request,
+         const std::optional<std::vector<std::filesystem::path>> &flags, const nb::dict &settings) {
         Made made;
         if (!flags) {
           SimulatorOptions options;
@@ -398,7 +402,7 @@ void bindExperiment(nb::module_ &module) {
           nb::gil_scoped_release released;
           made = makeTyped(request, options);
         } else {
-          made = makeOfFlags(request, *flags, settings);
+          made = makeOfFlags(request, {flags->begin(), flags->end()}, settings);
         }
         return nb::make_tuple(std::move(made.simulator), made.warnings);
       },
@@ -407,11 +411,11 @@ void bindExperiment(nb::module_ &module) {
 
   module.def(
       "read_image",
-      [](const std::string &file) {
+      [](const std::filesystem::path &file) {
         Image image;
         {
           nb::gil_scoped_release released;
-          image = readImage(file, std::nullopt);
+          image = readImage(file.native(), std::nullopt);
         }
         return arrayOf(std::move(image));
       },
@@ -421,11 +425,11 @@ void bindExperiment(nb::module_ &module) {
 
   module.def(
       "nexus_image",
-      [](const std::string &file, std::size_t frame) {
+      [](const std::filesystem::path &file, std::size_t frame) {
         io::NexusImage nexus;
         {
           nb::gil_scoped_release released;
-          nexus = io::readNexus(file, frame);
+          nexus = io::readNexus(file.native(), frame);
         }
         const double undefined = nexus.undefined;
         return std::tuple(arrayOf({1, std::int64_t(nexus.slow), std::int64_t(nexus.fast),
@@ -437,12 +441,12 @@ void bindExperiment(nb::module_ &module) {
 
   module.def(
       "parse_image",
-      [](const std::string &name, nb::bytes bytes) {
+      [](const std::filesystem::path &name, nb::bytes bytes) {
         std::string content(bytes.c_str(), bytes.size());
         Image image;
         {
           nb::gil_scoped_release released;
-          image = parseImage(name, std::move(content));
+          image = parseImage(name.native(), std::move(content));
         }
         return arrayOf(std::move(image));
       },
@@ -450,19 +454,19 @@ void bindExperiment(nb::module_ &module) {
 
   module.def(
       "hdf5_tree",
-      [](const std::string &path) {
+      [](const std::filesystem::path &path) {
         nb::gil_scoped_release released;
-        return io::readHdf5Tree(path);
+        return io::readHdf5Tree(path.native());
       },
       nb::arg("path"), "The groups and small data sets of an HDF5 file, as JSON.");
 
   module.def(
       "hdf5_numbers",
-      [](const std::string &path, const std::string &name) {
+      [](const std::filesystem::path &path, const std::string &name) {
         io::NumberBlock block;
         {
           nb::gil_scoped_release released;
-          block = io::readHdf5Numbers(path, name);
+          block = io::readHdf5Numbers(path.native(), name);
         }
         return takeVector(std::move(block.values), block.size);
       },

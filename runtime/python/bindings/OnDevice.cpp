@@ -6,6 +6,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <string_view>
+
 namespace nanobragg::python {
 namespace {
 
@@ -54,6 +56,20 @@ std::optional<DeviceMemory> factorsOf(const PythonSimulator &self, const nb::obj
   return onDevice(given, "F", shapeOf(self.simulator.experiment(), parameter));
 }
 
+/// Throws where readers of a DLPack capsule would follow an address of 0.
+void checkDlpack(const nb::capsule &capsule) {
+  const std::string_view name = capsule.name() ? capsule.name() : "";
+  constexpr std::size_t beforeVersioned = 32; // version, context, deleter and flags
+  const bool isVersioned = name == "dltensor_versioned";
+  if (!isVersioned && name != "dltensor")
+    throw std::invalid_argument("__dlpack__ hands out no tensor that is still to be taken");
+  const auto &tensor = *reinterpret_cast<const nb::dlpack::dltensor *>(
+      static_cast<const char *>(capsule.data()) + (isVersioned ? beforeVersioned : 0));
+  if (tensor.ndim < 0 || (tensor.ndim > 0 && !tensor.shape))
+    throw std::invalid_argument("__dlpack__ hands out a tensor of " + std::to_string(tensor.ndim) +
+                                " dimensions without a shape");
+}
+
 } // namespace
 
 DeviceMemory onDevice(const nb::object &object, const char *what, const Shape &shape) {
@@ -90,6 +106,8 @@ DeviceMemory onDevice(const nb::object &object, const char *what, const Shape &s
 }
 
 void bindOnDevice(nb::module_ &module, SimulatorClass &simulator) {
+  module.def("check_dlpack", &checkDlpack, nb::arg("capsule"),
+             "Refuses what __dlpack__ hands out, if it has dimensions and no shape.");
   nb::class_<DeviceArray>(module, "DeviceArray",
                           "An image in the memory of the GPU that rendered it, for from_dlpack of "
                           "PyTorch, JAX or CuPy, which see it without a copy. It is complete, for "

@@ -6,6 +6,7 @@
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -67,16 +68,22 @@ void bindReflections(nb::module_ &module) {
       "of "
       "a symmetry.");
 
-  module.def("cif_items", &io::cifItems, nb::arg("path"), nb::arg("content"),
-             "The items of a CIF, each a name in lower case and a list of texts.");
+  module.def(
+      "cif_items",
+      [](const std::filesystem::path &path, const std::string &content) {
+        return io::cifItems(path.native(), content);
+      },
+      nb::arg("path"), nb::arg("content"),
+      "The items of a CIF, each a name in lower case and a list of texts.");
 
   module.def(
       "structure_factors",
-      [](const std::string &path, double dmin, double wavelength, double kSol, double bSol) {
+      [](const std::filesystem::path &path, double dmin, double wavelength, double kSol,
+         double bSol) {
         io::StructureFactors read;
         {
           nb::gil_scoped_release released;
-          read = structureFactorsOf(path, {dmin, kSol, bSol, true, wavelength, false});
+          read = structureFactorsOf(path.native(), {dmin, kSol, bSol, true, wavelength, false});
         }
         HklGrid &g = read.grid;
         const Shape shape{std::size_t(g.hMax - g.hMin + 1), std::size_t(g.kMax - g.kMin + 1),

@@ -8,6 +8,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from ._on_device import Handed
+
 Array = NDArray[numpy.float64]
 
 
@@ -39,7 +41,7 @@ def doubles(value: Any, what: str) -> Array:
         raise ValueError(f"{what} is a masked array, with masked elements; give it filled, as .filled(0)")
     try:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
-            value = numpy.from_dlpack(value)
+            value = numpy.from_dlpack(Handed(value))
         array = numpy.asarray(value)
     except (TypeError, ValueError, BufferError) as error:
         raise TypeError(f"{what} is neither a number nor an array of numbers: {error}") from None

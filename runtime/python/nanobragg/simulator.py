@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core, _snapshots
 from ._arrays import doubles, names, pixel_rows
 from ._batches import batch
-from ._on_device import is_on_device, ordered
+from ._on_device import Handed, is_on_device, ordered
 from ._arrays import words as words_of
 from ._errors import FileError, UnknownName, Warning, unknown
 from .factors import box
@@ -357,6 +357,9 @@ class Simulator:
         if not isinstance(out, str):
             if F is not None:
                 raise ValueError('F= needs out="device"; else set structure_factors')
+            if hasattr(out, "__dlpack__") and not hasattr(out, "__array__"):
+                self._core.image(dtype, Handed(out), progress)
+                return out
             return self._core.image(dtype, out, progress)
         if out != "device" or dtype not in ("float64", "float32"):
             raise ValueError('out= needs an array, or "device" with dtype float64 or float32')

@@ -4,11 +4,12 @@ import json
 import math
 import os
 import re
+import warnings
 
 import numpy
 
 from .. import _core
-from .._errors import FileError
+from .._errors import FileError, Warning
 from ._axes import Axis, frame
 from ._geometry import material_named
 from ._imgcif import Element
@@ -190,7 +191,9 @@ def read_nexus(path, name, number, geometry=None):
     # Dectris marks pixels that are none by the largest number.
     photons = numpy.where((image >= lowest) & (image < min(none, 2**31 - 1)), image, -numpy.inf)
     mask = detector.get("pixel_mask")
-    if mask is not None and mask.size >= photons.size:
+    if mask is not None and mask.size < photons.size:
+        warnings.warn(f"{path}: its pixel_mask has {mask.size} pixels and its image {photons.size}, so that it masks none", Warning, stacklevel=2)
+    elif mask is not None:
         photons = numpy.where(mask.numbers[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
     wavelength = float(wavelengths[min(number, len(wavelengths) - 1)])
     if geometry is not None:
