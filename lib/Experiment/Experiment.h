@@ -192,6 +192,10 @@ struct Average {
 struct ReflectionList {
   PixelMap h, k, l;
   PixelMap turn;       ///< where in the rotation step it is expected, between -1/2 and 1/2
+  PixelMap begin, end; ///< the part of the step whose light it is
+  /// With variant.bySource, the source and the layer of the sensor whose light it is; those of all
+  /// pixels of a row are one.
+  PixelMap source, layer;
   PixelMap wavelength; ///< m, at which it is expected; with Bandwidth::Spectrum
 };
 

@@ -61,7 +61,8 @@ std::vector<double> ListedPixels::scatter(std::span<const double> list) const {
   return image;
 }
 
-ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels) {
+ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels,
+                        std::span<const std::int64_t> kinds) {
   Detector &d = experiment.detector;
   const std::int64_t panels = experiment.panelCount();
   if (pixels.empty())
@@ -78,8 +79,11 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
     if (isRendered(d, p))
       order.push_back(i);
   }
+  const auto rowOf = [&](std::size_t i) {
+    return std::pair(pixels[i].panel, kinds.empty() ? 0 : kinds[i]);
+  };
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    return std::pair(pixels[a].panel, a) < std::pair(pixels[b].panel, b);
+    return std::pair(rowOf(a), a) < std::pair(rowOf(b), b);
   });
 
   const std::size_t width = std::clamp<std::size_t>(order.size(), 1, widthOfRow);
@@ -93,19 +97,19 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
       gain.values.push_back(
           d.gainMap.values[std::size_t((p.panel * d.slowPixels + p.slow) * d.fastPixels + p.fast)]);
   };
-  PixelIndex last = order.empty() ? pixels.front() : pixels[order.front()];
+  std::size_t last = order.empty() ? 0 : order.front();
   const auto endRow = [&] {
     while (fast.values.size() % width != 0)
-      append(last);
+      append(pixels[last]);
   };
   for (const std::size_t i : order) {
-    if (pixels[i].panel != last.panel)
+    if (rowOf(i) != rowOf(last))
       endRow();
     listed.places[i] = fast.values.size();
-    append(last = pixels[i]);
+    append(pixels[last = i]);
   }
   if (order.empty())
-    append(last); // no kernel takes an image without pixels
+    append(pixels[last]); // no kernel takes an image without pixels
   endRow();
 
   listed.imagePixels = fast.values.size();

@@ -59,8 +59,10 @@ struct ListedPixels {
 /// Makes the detector's image that of the pixels, in this order; each may be listed more than once.
 /// Maps of the detector's pixels become those of the image, the mask and the region decide which of
 /// the pixels are rendered. Throws std::invalid_argument for a pixel that the detector does not
-/// have, or when the list is empty.
-ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels);
+/// have, or when the list is empty. `kinds`: a number for each pixel, if there are any; those of
+/// one row of the image are the same.
+ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixels,
+                        std::span<const std::int64_t> kinds = {});
 
 /// The detector's pixel at a place in the experiment's image, which may have a list.
 PixelIndex pixelAt(const Detector &detector, bool listed, std::size_t place);

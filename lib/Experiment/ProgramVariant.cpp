@@ -39,6 +39,7 @@ void forEachChoice(S &s, Visitor visit) {
   visit("diffuse", s.diffuse);
   visit("background", s.background);
   visit("dmin", s.dmin);
+  visit("by_source", s.bySource);
   visit("panels", s.panels);
   visit("pixel_list", s.pixelList);
   visit("mask", s.mask);

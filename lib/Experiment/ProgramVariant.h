@@ -85,6 +85,7 @@ struct ProgramVariant {
   bool diffuse = false;    ///< diffuse scattering around the reflections
   bool background = false; ///< tables of amorphous scattering
   bool dmin = false;       ///< a resolution cutoff is applied
+  bool bySource = false;   ///< with Averaging::Reflections: of one source and layer each
   bool panels = false;     ///< several panels, each with its own offset and axes
   bool pixelList = false;  ///< the image is a list of pixels, see PixelList.h
   bool mask = false;

@@ -63,13 +63,19 @@ SampleIndices Emitter::placeOfPixel(ValueRange place) {
     at.fast = place[2];
     return at;
   }
-  if (variant.panels) {
-    // One for the whole row: tables cannot be looked up by pixel. The remainder says how large they
-    // are.
-    Value number =
-        op<arith::FPToSIOp>("pixel_panel", b.getI64Type(), read("pixel_panel", index(0)));
-    Value panel = op<arith::IndexCastOp>("pixel_panel", b.getIndexType(), number);
-    at.panel = op<arith::RemUIOp>("pixel_panel", panel, param("panel_count"));
+  // One for the whole row: tables cannot be looked up by pixel. The remainder says how large they
+  // are.
+  const auto ofRow = [&](StringRef name, StringRef count) -> Value {
+    Value number = op<arith::FPToSIOp>(name, b.getI64Type(), read(name, index(0)));
+    Value entry = op<arith::IndexCastOp>(name, b.getIndexType(), number);
+    return op<arith::RemUIOp>(name, entry, param(count));
+  };
+  if (variant.panels)
+    at.panel = ofRow("pixel_panel", "panel_count");
+  if (variant.bySource) {
+    at.source = ofRow("reflection_source", "sources");
+    if (layered())
+      at.layer = ofRow("reflection_layer", "layers");
   }
   at.slow = read("pixel_slow", place[2]);
   at.fast = read("pixel_fast", place[2]);
@@ -115,25 +121,27 @@ Value Emitter::pixel(const SampleIndices &at) {
 
 Value Emitter::sumOfSamples(const SampleIndices &pixel) {
   LoopDimensions dims;
-  if (layered())
-    dims.push_back({Dimension::layer, param("layers")});
+  SmallVector<Value SampleIndices::*> numbers;
+  const auto over = [&](Dimension dimension, StringRef count, Value SampleIndices::*number) {
+    dims.push_back({dimension, param(count)});
+    numbers.push_back(number);
+  };
   const bool sampled = variant.isSampled();
-  dims.append({{Dimension::subslow, param("oversample")},
-               {Dimension::subfast, param("oversample")},
-               {Dimension::source, param("sources")},
-               {Dimension::phi, param("phi_steps")}});
-  dims.push_back(sampled ? std::pair(Dimension::mosaic, param("mosaic_domains"))
-                         : std::pair(Dimension::draw, param("draws")));
+  if (layered() && !variant.bySource)
+    over(Dimension::layer, "layers", &SampleIndices::layer);
+  over(Dimension::subslow, "oversample", &SampleIndices::subslow);
+  over(Dimension::subfast, "oversample", &SampleIndices::subfast);
+  if (!variant.bySource)
+    over(Dimension::source, "sources", &SampleIndices::source);
+  over(Dimension::phi, "phi_steps", &SampleIndices::phi);
+  if (sampled)
+    over(Dimension::mosaic, "mosaic_domains", &SampleIndices::mosaic);
+  else
+    over(Dimension::draw, "draws", &SampleIndices::draw);
   return sum("I", dims, [&](ValueRange ivs) {
     SampleIndices at = pixel;
-    if (layered())
-      at.layer = ivs.front();
-    ValueRange rest = ivs.take_back(5);
-    at.subslow = rest[0];
-    at.subfast = rest[1];
-    at.source = rest[2];
-    at.phi = rest[3];
-    (sampled ? at.mosaic : at.draw) = rest[4];
+    for (auto [number, value] : llvm::zip(numbers, ivs))
+      at.*number = value;
     return sample(at);
   });
 }

@@ -15,6 +15,8 @@ bool isTableOfSpectrum(const ProgramVariant &v) {
   return isTable(v) && v.bandwidth == Bandwidth::Spectrum;
 }
 bool hasSweep(const ProgramVariant &v) { return v.sweep; }
+bool isBySource(const ProgramVariant &v) { return v.bySource; }
+bool isTableOfSweep(const ProgramVariant &v) { return isTable(v) && hasSweep(v); }
 
 constexpr Parameter rows[] = {
     {.name = "average_node",
@@ -138,7 +140,31 @@ constexpr Parameter rows[] = {
      .unit = "1",
      .meaning = "where in the rotation step it is expected, between -1/2 and 1/2",
      .place = AT(reflections.turn),
-     .usedBy = isTable,
+     .usedBy = isTableOfSweep,
+     .discrete = true},
+    {.name = "reflection_begin",
+     .unit = "1",
+     .meaning = "where in the rotation step its light begins to count",
+     .place = AT(reflections.begin),
+     .usedBy = isTableOfSweep,
+     .discrete = true},
+    {.name = "reflection_end",
+     .unit = "1",
+     .meaning = "where in the rotation step its light counts no more",
+     .place = AT(reflections.end),
+     .usedBy = isTableOfSweep,
+     .discrete = true},
+    {.name = "reflection_source",
+     .unit = "1",
+     .meaning = "the source whose light it is, of all pixels of a row one",
+     .place = AT(reflections.source),
+     .usedBy = isBySource,
+     .discrete = true},
+    {.name = "reflection_layer",
+     .unit = "1",
+     .meaning = "the layer of the sensor where it is, of all pixels of a row one",
+     .place = AT(reflections.layer),
+     .usedBy = isBySource,
      .discrete = true},
     {.name = "reflection_wavelength",
      .unit = "m",

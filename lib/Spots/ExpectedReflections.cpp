@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <tuple>
 
 namespace nanobragg {
 namespace {
@@ -56,13 +57,37 @@ std::vector<io::DialsPanel> panelsOf(const Experiment &e) {
   return panels;
 }
 
+/// A source of the beam.
+struct Source {
+  Vec3 direction{}; ///< in which the light goes
+  double wavelength = 0;
+};
+std::vector<Source> sourcesOf(const Experiment &e) {
+  const Beam &b = e.beam;
+  std::vector<Source> sources;
+  const Vec3 vertical = unit(cross(b.direction, b.polarizationAxis));
+  const double hdiv = e.variant.divergence == Divergence::Normal ? 0 : b.hdivRange,
+               vdiv = e.variant.divergence == Divergence::Normal ? 0 : b.vdivRange;
+  for (std::size_t i = 0; i != b.sourceWeight.size(); ++i)
+    if (e.variant.sources == Sources::Listed)
+      sources.push_back({scaled(unit(b.sourceDirection[i]), -1),
+                         b.wavelengthOffset + b.wavelengthScale * b.sourceWavelength[i]});
+    else
+      sources.push_back(
+          {rotatedAbout(vertical, hdiv * b.unitHdiv[i],
+                        rotatedAbout(b.polarizationAxis, vdiv * b.unitVdiv[i], b.direction)),
+           b.wavelength * (1 + b.dispersion * b.unitDispersion[i])});
+  return sources;
+}
+
 /// As far as normal distributions have this part of their peak.
 SpotSize sizeOf(const Experiment &e, double partiality) {
   const double sigmas = std::sqrt(-2 * std::log(partiality));
   const Crystal &c = e.crystal;
   SpotSize size;
-  size.normal = e.beam.dispersion == 0 && e.beam.hdivRange == 0 && e.beam.vdivRange == 0 &&
-                e.variant.sources == Sources::Generated;
+  size.normal =
+      e.variant.bySource || (e.beam.dispersion == 0 && e.beam.hdivRange == 0 &&
+                             e.beam.vdivRange == 0 && e.variant.sources == Sources::Generated);
   const auto [edges, volume] = edgesAndVolume(e);
   const double across = c.ncellsCross[0] + c.ncellsCross[1] + c.ncellsCross[2];
   for (std::size_t i = 0; i != 3; ++i) {
@@ -71,11 +96,14 @@ SpotSize sizeOf(const Experiment &e, double partiality) {
   }
   size.node *= sigmas * std::sqrt(rowOf(e.variant.shape).variance / c.fudge);
   size.mosaic = sigmas * c.widestMosaicSpread();
-  size.divergence = sigmas * std::max(e.beam.hdivSigma, e.beam.vdivSigma) +
-                    std::max(e.beam.hdivRange, e.beam.vdivRange) / 2;
-  const bool isSpectrum = e.variant.bandwidth == Bandwidth::Spectrum;
-  size.bandwidth = sigmas * (isSpectrum ? 0 : e.beam.bandwidthSigma) + e.beam.dispersion / 2;
   const Beam &b = e.beam;
+  const bool isSpectrum = e.variant.bandwidth == Bandwidth::Spectrum;
+  size.divergence = sigmas * std::max(b.hdivSigma, b.vdivSigma);
+  size.bandwidth = sigmas * (isSpectrum ? 0 : b.bandwidthSigma);
+  if (e.variant.bySource)
+    return size;
+  size.divergence += std::max(b.hdivRange, b.vdivRange) / 2;
+  size.bandwidth += b.dispersion / 2;
   for (const double listed : b.sourceWavelength) {
     const double wavelength = b.wavelengthOffset + b.wavelengthScale * listed;
     size.bandwidth = std::max(size.bandwidth, std::fabs(wavelength / b.wavelength - 1));
@@ -91,11 +119,12 @@ constexpr double leastBeyond = 20;
 
 /// An experiment's image as its spots are predicted from.
 struct Image {
-  Image(const Experiment &e, double partiality, bool direct);
+  Image(const Experiment &e, double partiality, bool ofImage);
   explicit Image(const Experiment &e) {
     model.beam.direction = scaled(e.beam.direction, -1);
     model.beam.wavelength = e.beam.wavelength / units::angstrom;
     nominal = e.beam.wavelength;
+    layers = e.variant.bySource ? e.detector.layers : 1;
     model.panels = panelsOf(e);
     model.crystal.emplace();
     model.crystal->real = realVectors(e);
@@ -128,22 +157,26 @@ struct Image {
     r.fast = spot.pixel[0];
     r.slow = spot.pixel[1];
     r.wavelength = spot.wavelength > 0 ? spot.wavelength * units::angstrom : nominal;
-    if (step != 0)
-      r.turn = std::clamp((spot.phi - middle) / step, -0.5, 0.5);
+    if (step == 0)
+      return r;
+    const auto inStep = [&](double phi) { return std::clamp((phi - middle) / step, -0.5, 0.5); };
+    std::tie(r.begin, r.end) = std::minmax({inStep(spot.about[0]), inStep(spot.about[1])});
+    r.turn = inStep(spot.phi);
     return r;
   }
 
   io::DialsExperiment model;
   PredictionLimits limits;
   double nominal = 0;          ///< wavelength, m
+  std::int64_t layers = 1;     ///< how many of the sensor have spots of their own
   double step = 0, middle = 0; ///< width and middle of the rotation, rad
 };
 
-Image::Image(const Experiment &e, double partiality, bool direct) : Image(e) {
+Image::Image(const Experiment &e, double partiality, bool ofImage) : Image(e) {
   limits.size = sizeOf(e, partiality);
-  limits.direct = direct;
+  limits.direct = limits.grazing = ofImage;
   limits.beyond = leastBeyond;
-  if (!direct)
+  if (!ofImage)
     return;
   // As far as a spot beside the detector reaches into it, with some room for slanted rays.
   const SpotSize &size = limits.size;
@@ -158,17 +191,33 @@ Image::Image(const Experiment &e, double partiality, bool direct) : Image(e) {
 } // namespace
 
 std::vector<ExpectedReflection> expectedReflections(const Experiment &e, double partiality,
-                                                    bool direct) {
-  const Image image(e, partiality, direct);
+                                                    bool ofImage) {
+  Image image(e, partiality, ofImage);
   std::vector<ExpectedReflection> expected;
-  for (const Spot &spot : predictSpots(image.model, image.limits))
-    expected.push_back(image.expected(spot));
+  const auto addSpots = [&](std::int64_t source) {
+    for (const Spot &spot : predictSpots(image.model, image.limits)) {
+      ExpectedReflection r = image.expected(spot);
+      r.source = source;
+      if (r.begin < r.end)
+        for (r.layer = 0; r.layer != image.layers; ++r.layer)
+          expected.push_back(r);
+    }
+  };
+  if (!e.variant.bySource)
+    addSpots(0);
+  else
+    for (std::int64_t i = 0; const Source &source : sourcesOf(e)) {
+      image.model.beam.direction = scaled(source.direction, -1);
+      image.model.beam.wavelength = source.wavelength / units::angstrom;
+      addSpots(i++);
+    }
   return expected;
 }
 
-double estimateReflections(const Experiment &e, double partiality, bool direct) {
-  const Image image(e, partiality, direct);
-  return estimateSpots(image.model, image.limits);
+double estimateReflections(const Experiment &e, double partiality, bool ofImage) {
+  const Image image(e, partiality, ofImage);
+  const auto times = e.variant.bySource ? e.sourceCount() * e.detector.layers : 1;
+  return double(times) * estimateSpots(image.model, image.limits);
 }
 
 std::vector<std::optional<ExpectedReflection>>
@@ -193,6 +242,8 @@ askedReflections(const Experiment &e, std::span<const AskedReflection> asked) {
         continue;
       least = away;
       expected[i] = image.expected(spot);
+      if (!(expected[i]->begin < expected[i]->end)) // it lights the step from beside
+        std::tie(expected[i]->begin, expected[i]->end) = std::pair(-0.5, 0.5);
     }
   }
   return expected;

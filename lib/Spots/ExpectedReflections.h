@@ -19,18 +19,22 @@ struct ExpectedReflection {
   std::int32_t panel = 0;
   double fast = 0, slow = 0; ///< pixels from the panel's outer corner
   double turn = 0;           ///< in the rotation step, from its middle, between -1/2 and 1/2
-  double wavelength = 0;     ///< m, of a spectrum
+  /// The part of the step where its light is no other crossing's.
+  double begin = -0.5, end = 0.5;
+  double wavelength = 0; ///< m, of a spectrum
+  /// With variant.bySource.
+  std::int64_t source = 0, layer = 0;
 };
 
 /// All whose partiality may be that much, on the detector and within its resolution limit, in the
 /// order of their indices. A node that crosses the Ewald sphere twice in the step is two, and one
-/// near the edge of a panel, from in- or outside, is one of that panel, too. `direct`: with 0 0 0,
-/// the beam itself.
+/// near the edge of a panel, from in- or outside, is one of that panel, too. `ofImage`: with 0 0 0,
+/// the beam itself, and with nodes that do not quite reach the sphere in a rotation.
 std::vector<ExpectedReflection> expectedReflections(const Experiment &experiment, double partiality,
-                                                    bool direct);
+                                                    bool ofImage);
 
 /// About how many they are, soon told.
-double estimateReflections(const Experiment &experiment, double partiality, bool direct);
+double estimateReflections(const Experiment &experiment, double partiality, bool ofImage);
 
 /// Those that are asked for, in their order, however small their partiality. None where a node does
 /// not come onto the sphere, or far from the panels only.

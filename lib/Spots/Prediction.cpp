@@ -162,6 +162,7 @@ private:
       return;
     Spot spot;
     spot.phi = middle;
+    spot.about = {middle - std::numbers::pi, middle + std::numbers::pi};
     spot.ray = s0;
     place(spot, 0);
   }
@@ -171,22 +172,38 @@ private:
     const double level = 2 * dot(s0, axis) * dot(axis, q), K = far * far + level;
     const double P = 2 * dot(s0, q) - level, Q = 2 * dot(s0, cross(axis, q));
     const double R = std::hypot(P, Q);
-    if (std::fabs(K) > R)
-      return; // it never crosses
-    const double centre = std::atan2(Q, P), away = std::acos(-K / R);
+    const double centre = std::atan2(Q, P);
+    const auto isFar = [&](double turn) {
+      const double nearest = std::clamp(turn, -half, half);
+      return nearest != turn &&
+             std::fabs(K + R * std::cos(nearest - centre)) > 2 * length(s0) * width(far);
+    };
+    if (std::fabs(K) > R) { // it never crosses
+      const double turn =
+          std::remainder(K < 0 ? centre : centre + std::numbers::pi, 2 * std::numbers::pi);
+      if (limits.grazing && std::fabs(K) - R <= 2 * length(s0) * width(far) && !isFar(turn))
+        placeAt(hkl, q, far, turn, {turn - std::numbers::pi, turn + std::numbers::pi}, false);
+      return;
+    }
+    const double away = std::acos(-K / R);
     for (const double sign : {-1.0, 1.0}) {
       const double turn = std::remainder(centre + sign * away, 2 * std::numbers::pi);
-      const double speed = std::fabs(Q * std::cos(turn) - P * std::sin(turn));
-      const double outside = std::max(0.0, std::fabs(turn) - half);
-      if (outside * speed > 2 * length(s0) * width(far))
-        continue;
-      Spot spot;
-      spot.hkl = hkl;
-      spot.phi = middle + turn;
-      spot.ray = sum(s0, rotatedAbout(axis, turn, q));
-      spot.entering = sign > 0; // from the largest |s0 + q| on it becomes smaller
-      place(spot, far);
+      const double least = turn - sign * away, most = least + sign * std::numbers::pi;
+      // From the largest |s0 + q| on it becomes smaller.
+      if (!isFar(turn))
+        placeAt(hkl, q, far, turn, {std::min(least, most), std::max(least, most)}, sign > 0);
     }
+  }
+
+  void placeAt(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far, double turn,
+               const std::array<double, 2> &about, bool entering) {
+    Spot spot;
+    spot.hkl = hkl;
+    spot.phi = middle + turn;
+    spot.about = {middle + about[0], middle + about[1]};
+    spot.ray = sum(s0, rotatedAbout(axis, turn, q));
+    spot.entering = entering;
+    place(spot, far);
   }
 
   void still(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far) {

@@ -19,6 +19,8 @@ struct PredictionLimits {
   /// Pixels beyond the edges of a panel where a spot is one of it, too.
   double beyond = 0;
   bool direct = false; ///< 0 0 0, the beam itself, is a spot
+  /// Nodes that come near to the sphere in a rotation without crossing it are spots.
+  bool grazing = false;
   /// A, of a spectrum on a still: the least and the greatest wavelength. Each node is on the sphere
   /// of its own, and the wavelength of the beam is the least one.
   std::optional<std::array<double, 2>> spectrum{};

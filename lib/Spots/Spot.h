@@ -19,6 +19,8 @@ struct Spot {
   /// rad, rotation at which the node crosses the Ewald sphere; it may lie outside of the image's
   /// range, from which the spot's edge is seen then. 0 of a still.
   double phi = 0;
+  /// rad, between them the node comes nearer to the sphere as it comes nearer to `phi`.
+  std::array<double, 2> about{};
   double wavelength = 0; ///< A, of a spectrum, with which the node is on the sphere; 0 0 0 has 0
   double missing = 0;    ///< rad, of a still: rotation that the node needs to the sphere
   bool entering = false; ///< from outside of the Ewald sphere into it

@@ -314,9 +314,10 @@ def CloseAverages : Pass<"nb-close-averages"> {
 
     With the attribute `nb.reflections` a reflection stands in the place of each pixel: the place
     along fast and slow is averaged over the plane, and the function returns a table, an image for
-    each column. The arguments `reflection_h`, `reflection_k`, `reflection_l` and `reflection_turn`
-    say which reflection and where in the rotation step, `pixel_fast` and `pixel_slow` where it is
-    expected. `docs/reflections.md` has the formulas.
+    each column. The arguments `reflection_h`, `reflection_k` and `reflection_l` say which
+    reflection, `pixel_fast` and `pixel_slow` where it is expected, and of a rotation step
+    `reflection_turn` at what angle, `reflection_begin` and `reflection_end` between which angles.
+    `docs/reflections.md` has the formulas.
 
     The function's arguments named `average_node`, `average_weight`, `average_nodes`,
     `average_exponent` and `reflections_around` say the quadrature, where its integrand ends, and

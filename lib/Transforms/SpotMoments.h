@@ -14,34 +14,48 @@ struct SpotMoments {
   Value partiality; ///< docs/reflections.md
   std::array<Value, 2> place; ///< the mean place along fast and slow, in pixels
   Value ff, fs, ss;           ///< and its covariance
-  /// Without a rotation: with z1 = f / sqrt(ff) and z2 = (s - f fs / ff) / sqrt(ss - fs^2 / ff),
-  /// from the mean place, the light is a Gaussian times exp(-skew[0] (z1^3 - 3 z1) - skew[1] (z1^2
-  /// - 1) z2
-  /// - skew[2] z1 (z2^2 - 1) - skew[3] (z2^3 - 3 z2)). Null with one.
+  /// With z1 = f / sqrt(ff) and z2 = (s - f fs / ff) / sqrt(ss - fs^2 / ff), from the mean place,
+  /// the light is a Gaussian times exp(-skew[0] (z1^3 - 3 z1) - skew[1] (z1^2 - 1) z2
+  /// - skew[2] z1 (z2^2 - 1) - skew[3] (z2^3 - 3 z2)).
   std::array<Value, 4> skew;
   Value turn, turnVariance; ///< the angle in the rotation step, -1/2 to 1/2; null without one
+  /// Null without a rotation: the variance of the place by the rotation alone, in units of the
+  /// spot's own; and the fourth cumulant of the place along the way of the spot, in units of its
+  /// variance there.
+  Value motion, excess;
+  Value brightest; ///< then, the largest partiality of a still within the part of the step
+};
+
+/// A part of a rotation step, from its middle, in parts of its width.
+struct StepPart {
+  Value begin, end;
 };
 
 /// A spot that is linear about a point. Its uniform variables are the place along fast and slow in
 /// pixels, which have no bounds, and the rotation in the step, if there is one.
 class PlaneSpot {
 public:
-  PlaneSpot(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about, RuleBuilder &r);
+  /// `part`: that of the rotation step, if there is one.
+  PlaneSpot(const Symmetric &shape, const LinearSpot &spot, const SpotPoint &about,
+            const StepPart &part, RuleBuilder &r);
 
   /// Near where it is brightest. `exponent`: as that of Quadrature.
   SpotPoint brightest(Value exponent);
-  SpotMoments moments(const Quadrature &quadrature);
 
-  /// The point that is z1, z2 standard deviations from the middle, with the normal variables that
-  /// are likeliest there.
-  SpotPoint pointAt(double z1, double z2);
+  /// The place along two axes, and the angle.
+  unsigned axes() const { return slope ? 3 : 2; }
+  /// The point that is so many standard deviations from the middle, with the normal variables that
+  /// are likeliest there. Along the third axis, the angle, the middle goes along.
+  using Offset = std::array<int, 3>;
+  SpotPoint pointAt(const Offset &z);
   /// How the distance and the light differ at these points from what is linear.
   struct Bend {
-    Value alongFirst, alongSecond, mixed; ///< second derivatives of the distance by z1, z2, both
-    std::array<Value, 2> slope;           ///< derivatives of the light's logarithm
+    /// Second derivatives of the distance; null ones are those of the axes the other way round, or
+    /// of an angle that there is not.
+    std::array<std::array<Value, 3>, 3> second;
+    std::array<Value, 2> slope; ///< derivatives of the light's logarithm by the place
   };
-  /// With terms of the next order, of a spot without rotation.
-  void correct(SpotMoments &moments, const Bend &bend);
+  SpotMoments moments(const Quadrature &quadrature, const Bend &bend);
   /// The factor by which all spreads lower the peak.
   Value loss() const { return lost; }
 
@@ -54,23 +68,29 @@ public:
   Normal ofNormals(ArrayRef<Value> weights, const SpotMoments &moments);
 
 private:
-  std::array<Value, 3> axes(); ///< standard deviations along z1, the same along slow, and along z2
+  struct Slices;
   std::array<Value, 2> centreOf(Value distance);
   Value residualOf(Value distance, const std::array<Value, 2> &centre);
   Value along(Value value, Value slope, Value turn);
+  Value formAt(Value turn);
+  SumOp sumOfSlices(const Slices &slices, const Quadrature &quadrature, SpotMoments &moments);
 
   const LinearSpot &spot;
   const SpotPoint &about;
+  const StepPart &part;
   RuleBuilder &r;
   Symmetric precision;
   Value lost;                 ///< sqrt of the shape's determinant over that of all spreads
   std::array<Value, 2> moved; ///< precision times the columns of the place
   Value ff, fs, ss;           ///< covariance of the place at one angle
   Value area;                 ///< 2 pi sqrt of its determinant
+  /// Its axes: standard deviations along fast, the same along slow, and what is left of slow.
+  Value first, share, second;
   std::array<Value, 2> centre, centreSlope;
   Value residual, residualSlope; ///< the distance at the centre
   /// The exponent there, least + 2 slope u + curvature u^2 for the angle u.
   Value least, slope, curvature;
+  Value unit; ///< nearly the standard deviation of the angle
 };
 
 } // namespace mlir::nb

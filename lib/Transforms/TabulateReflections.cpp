@@ -32,10 +32,14 @@ enum Sum {
   FastSlow,
   SlowSlow,
   Turn,
+  TurnTurn,
   Shift,
   ShiftShift,
   Skew, ///< four of these
-  Sums = Skew + 4
+  Excess = Skew + 4,
+  Motion,
+  Brightest,
+  Sums
 };
 /// A reflection without a structure factor has a place all the same.
 constexpr double weightOfDark = 1e-200;
@@ -65,7 +69,7 @@ private:
   Value lightOfSpectrum(SpotMoments &m, Value &shift, Value &variance,
                         const std::array<Value, 2> &covariance,
                         llvm::function_ref<Value(Value shift)> lightAt);
-  bool addTerm(ArrayRef<Value> reflection, Value turn);
+  bool addTerm(ArrayRef<Value> reflection);
   void addColumns(SumOp outer);
 
   DrawnSum &drawn;
@@ -81,6 +85,8 @@ private:
   Value density;    ///< the spectrum's for a sample; null: there is no spectrum
   Value start;      ///< the wavelength at which the reflection is expected; null: the nominal one
   bool turns = false;
+  Value turn;    ///< where in the step it is expected
+  StepPart part; ///< the part of the step whose light is asked for
 };
 
 /// The pixel's number in a list among the function's arguments.
@@ -137,26 +143,40 @@ FailureOr<PlaneSpot::Bend> Tabulator::bendOf(PlaneSpot &spot, const DrawnSum::Cr
   Value middle = r.add(about.spot.distance, node);
   Value unit = r.constant(b.getF64Type(), 1);
   Value here = factorAt(point.uniforms[0], point.uniforms[1], about.other, unit);
-  std::array<Value, 2> ahead;
-  std::array<Value *, 2> curves = {&bend.alongFirst, &bend.alongSecond};
-  for (unsigned i = 0; i != 2; ++i) {
-    const double z1 = i == 0, z2 = i == 1;
-    SpotPoint before = spot.pointAt(-z1, -z2), behind = spot.pointAt(z1, z2);
-    auto near = drawn.linearAt(behind, r);
-    auto back = drawn.indexAt(before, r);
-    if (failed(near) || failed(back))
+  SmallVector<Value> ahead;
+  for (unsigned i = 0; i != spot.axes(); ++i) {
+    PlaneSpot::Offset one{}, other{};
+    one[i] = 1;
+    other[i] = -1;
+    SpotPoint behind = spot.pointAt(one);
+    auto back = drawn.indexAt(spot.pointAt(other), r);
+    if (failed(back))
       return failure();
-    ahead[i] = near->spot.distance;
-    *curves[i] = r.sub(r.add(ahead[i], *back), r.add(middle, middle));
-    Value lost = r.div(spreadOf(crystal.shape, near->spot, r).lost, spot.loss());
-    Value there = factorAt(behind.uniforms[0], behind.uniforms[1], about.other, lost);
-    Value least = r.constant(b.getF64Type(), leastLight);
-    bend.slope[i] = r.div(r.sub(there, here), maximum(here, least, r));
+    if (i == 2) { // along the angle the light's own slope hardly counts
+      auto next = drawn.indexAt(behind, r);
+      if (failed(next))
+        return failure();
+      ahead.push_back(*next);
+    } else {
+      auto near = drawn.linearAt(behind, r);
+      if (failed(near))
+        return failure();
+      ahead.push_back(near->spot.distance);
+      Value lost = r.div(spreadOf(crystal.shape, near->spot, r).lost, spot.loss());
+      Value there = factorAt(behind.uniforms[0], behind.uniforms[1], about.other, lost);
+      Value least = r.constant(b.getF64Type(), leastLight);
+      bend.slope[i] = r.div(r.sub(there, here), maximum(here, least, r));
+    }
+    bend.second[i][i] = r.sub(r.add(ahead[i], *back), r.add(middle, middle));
+    for (unsigned j = 0; j != i; ++j) {
+      PlaneSpot::Offset two = one;
+      two[j] = 1;
+      auto both = drawn.indexAt(spot.pointAt(two), r);
+      if (failed(both))
+        return failure();
+      bend.second[j][i] = r.add(r.sub(*both, r.add(ahead[i], ahead[j])), middle);
+    }
   }
-  auto both = drawn.indexAt(spot.pointAt(1, 1), r);
-  if (failed(both))
-    return failure();
-  bend.mixed = r.add(r.sub(*both, r.add(ahead[0], ahead[1])), middle);
   return bend;
 }
 
@@ -226,7 +246,7 @@ Value Tabulator::lightOfSpectrum(SpotMoments &m, Value &shift, Value &variance,
 }
 
 /// The term of a reflection in the body of the sum over all but the draws.
-bool Tabulator::addTerm(ArrayRef<Value> reflection, Value turn) {
+bool Tabulator::addTerm(ArrayRef<Value> reflection) {
   auto crystal = drawn.crystal(r);
   if (failed(crystal))
     return false;
@@ -253,19 +273,16 @@ bool Tabulator::addTerm(ArrayRef<Value> reflection, Value turn) {
       return false;
     linear = std::move(*found);
     linear.spot.distance = r.sub(linear.spot.distance, node);
-    spot.emplace(crystal->shape, linear.spot, point, r);
+    spot.emplace(crystal->shape, linear.spot, point, part, r);
   }
-  SpotMoments m = spot->moments(quadrature);
   const auto factorAt = [&](Value f, Value s, Value at, Value of) {
     return drawn.bodyWith(of, node, r,
                           {{fast, r.add(fast, f)}, {slow, r.add(slow, s)}, {wavelength, at}});
   };
-  if (!turns) {
-    auto bend = bendOf(*spot, *crystal, point, linear, node, factorAt);
-    if (failed(bend))
-      return false;
-    spot->correct(m, *bend);
-  }
+  auto bend = bendOf(*spot, *crystal, point, linear, node, factorAt);
+  if (failed(bend))
+    return false;
+  SpotMoments m = spot->moments(quadrature, *bend);
   // The wavelength of the light, as a part of the nominal one.
   Value shift = r.sub(r.mul(linear.other, inverse), one), variance = zero;
   SmallVector<Value> slopes;
@@ -301,10 +318,14 @@ bool Tabulator::addTerm(ArrayRef<Value> reflection, Value turn) {
   put(FastSlow, r.add(m.fs, r.mul(f, s)));
   put(SlowSlow, r.add(m.ss, r.mul(s, s)));
   put(Turn, turns ? m.turn : zero);
+  put(TurnTurn, turns ? r.add(m.turnVariance, r.mul(m.turn, m.turn)) : zero);
   put(Shift, shift);
   put(ShiftShift, r.add(variance, r.mul(shift, shift)));
   for (auto [i, skew] : llvm::enumerate(m.skew))
-    put(Sum(Skew + i), skew ? skew : zero);
+    put(Sum(Skew + i), skew);
+  put(Excess, turns ? m.excess : zero);
+  put(Motion, turns ? m.motion : zero);
+  put(Brightest, turns ? m.brightest : m.partiality);
   YieldOp::create(b, sum.getLoc(), terms);
   return true;
 }
@@ -369,6 +390,9 @@ void Tabulator::addColumns(SumOp outer) {
                              r.mul(nominal, r.sqrt(spread))};
   for (unsigned i = 0; i != 4; ++i)
     columns.push_back(mean(Sum(Skew + i)));
+  Value turning = covariance(TurnTurn, mean(Turn), mean(Turn));
+  columns.append({mean(Excess), mean(Motion),
+                  r.sqrt(maximum(turning, r.constant(f64, leastVariance), r)), mean(Brightest)});
   Type pixel = columns[0].getType();
   for (Value &column : columns)
     if (column.getType() != pixel)
@@ -382,10 +406,16 @@ bool Tabulator::run() {
   SmallVector<Value> reflection;
   for (StringRef list : {"reflection_h", "reflection_k", "reflection_l"})
     reflection.push_back(pixelOf(list));
-  Value turn = pixelOf("reflection_turn");
-  if (llvm::is_contained(reflection, Value()) || !turn)
-    return refuse(sum, "the function has no arguments 'reflection_h', 'reflection_k', "
-                       "'reflection_l' and 'reflection_turn'");
+  if (llvm::is_contained(reflection, Value()))
+    return refuse(sum, "the function has no arguments 'reflection_h', 'reflection_k' and "
+                       "'reflection_l'");
+  if (turns) {
+    turn = pixelOf("reflection_turn");
+    part = {pixelOf("reflection_begin"), pixelOf("reflection_end")};
+    if (!turn || !part.begin || !part.end)
+      return refuse(sum, "the function has no arguments 'reflection_turn', 'reflection_begin' and "
+                         "'reflection_end'");
+  }
   start = pixelOf("reflection_wavelength");
   nominal = argument("wavelength");
   if (Value listed = argument("source_wavelength"); listed && !nominal) {
@@ -395,7 +425,7 @@ bool Tabulator::run() {
   if (!nominal)
     return refuse(sum, "the function has no argument 'wavelength' or 'source_wavelength'");
   SumOp outer = drawn.beginOuter(Sums);
-  if (!addTerm(reflection, turn))
+  if (!addTerm(reflection))
     return refuse(sum, "a derivative is missing");
   addColumns(outer);
 

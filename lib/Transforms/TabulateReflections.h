@@ -8,9 +8,10 @@ namespace mlir::nb {
 
 /// The image of the sum has a reflection in the place of each pixel, and a result for each column
 /// of the table (nanobragg/ReflectionColumns.h). The function's arguments `reflection_h`,
-/// `reflection_k`, `reflection_l` and `reflection_turn` say which one, and where in the rotation
-/// step its light is about; `pixel_fast` and `pixel_slow` where on the detector. False where
-/// something else is in the way, saying at `drawn.where` why.
+/// `reflection_k` and `reflection_l` say which one, `pixel_fast` and `pixel_slow` where on the
+/// detector it is about; in a rotation, `reflection_turn` says at what angle, and
+/// `reflection_begin` and `reflection_end` what part of the step it is. False where something else
+/// is in the way, saying at `drawn.where` why.
 bool tabulateReflections(DrawnSum &drawn, SumOp sum, func::FuncOp func,
                          const Quadrature &quadrature);
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace nanobragg {
 
@@ -39,9 +40,12 @@ std::unique_ptr<ImageSource> makeSource(const Experiment &experiment, const List
     return std::make_unique<ResponseSource>(experiment, listed, options);
   if (v.averaging == Averaging::Quadrature && !v.lightGiven)
     return std::make_unique<QuadratureSource>(experiment, listed, options);
-  if (SpotSource::serves(experiment, listed, options) && !v.lightGiven)
+  std::string noSpots = SpotSource::refusal(experiment, listed, options);
+  if (noSpots.empty() && !v.lightGiven)
     return std::make_unique<SpotSource>(experiment, listed, options);
-  return std::make_unique<ProgramSource>(experiment, listed, options);
+  auto source = std::make_unique<ProgramSource>(experiment, listed, options);
+  source->noSpots = std::move(noSpots);
+  return source;
 }
 
 std::unique_ptr<ImageSource> makeSource(Experiment experiment, const SimulatorOptions &options) {

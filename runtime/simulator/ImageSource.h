@@ -44,6 +44,8 @@ public:
   virtual const ProgramSource &whole() const = 0;
   /// The source whose program decides the engine, and whose time is told.
   virtual const ProgramSource &deciding() const { return whole(); }
+  /// How averages in closed form are taken, and why; empty: there are none, or not yet.
+  virtual std::string averages() const { return {}; }
   /// That source's program of an image that this one is asked for.
   virtual BoundProgram &program(ImageType pixels) = 0;
   virtual double samples() const = 0;

@@ -18,6 +18,10 @@ public:
   const ProgramSource &whole() const override { return *this; }
   BoundProgram &program(ImageType pixels) override { return program(pixels, {}); }
   double samples() const override { return samplesOf(experiment); }
+  std::string averages() const override {
+    return experiment.variant.averaging == Averaging::Closed ? "of each pixel: " + noSpots
+                                                             : std::string();
+  }
   void set(const Parameter &parameter, std::span<const double> values) override;
   void setStructureFactors(const std::shared_ptr<const HklGrid> &grid) override;
   /// Lists of the experiment have other lengths now.
@@ -48,6 +52,7 @@ public:
   const SimulatorOptions options;
   Placement placement;
   SimulatorTiming timing;
+  std::string noSpots; ///< why they are not the sum of spots
 
 private:
   /// The request to the compiler. Derivatives are of f64 images.

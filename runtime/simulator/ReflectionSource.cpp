@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -16,10 +17,11 @@ namespace nanobragg {
 namespace {
 
 /// The experiment without all that is no spot, with one step of rotation.
-Experiment ofReflections(const Experiment &image) {
+Experiment ofReflections(const Experiment &image, bool bySource) {
   Experiment e = image;
   ProgramVariant &v = e.variant;
   v.averaging = Averaging::Reflections;
+  v.bySource = bySource && (e.sourceCount() > 1 || e.detector.layers > 1);
   v.imageType = ImageType::F64;
   v.leaveOutResponse();
   v.water = Water::None;
@@ -67,8 +69,9 @@ constexpr double margin = 10;
 
 } // namespace
 
-ReflectionSource::ReflectionSource(const Experiment &image, const SimulatorOptions &options)
-    : options(optionsOf(options)), placement(this->options) {
+ReflectionSource::ReflectionSource(const Experiment &image, const SimulatorOptions &options,
+                                   Rows rows)
+    : options(optionsOf(options)), placement(this->options), rows(rows) {
   requireClosedForm(image.variant);
 }
 
@@ -85,25 +88,36 @@ ReflectionSource::expected(const ReflectionLimits &limits) const {
 void ReflectionSource::list(std::span<const std::optional<ExpectedReflection>> expected) {
   programs.clear(); // they are bound to the list that was
   places.assign(expected.size(), ListedPixels::none);
+  whole.resize(expected.size());
+  std::iota(whole.begin(), whole.end(), std::size_t(0));
   std::vector<PixelIndex> pixels;
+  std::vector<std::int64_t> kinds;
   pixels.reserve(expected.size());
   for (const auto &r : expected)
-    if (r)
+    if (r) {
+      kinds.push_back(r->source * experiment.detector.layers + r->layer);
       pixels.push_back(
           {r->panel,
            std::clamp<std::int64_t>(std::int64_t(r->slow), 0, experiment.detector.slowPixels - 1),
            std::clamp<std::int64_t>(std::int64_t(r->fast), 0, experiment.detector.fastPixels - 1)});
+    }
   if (pixels.empty())
     return;
-  const ListedPixels listed = listPixels(experiment, pixels);
+  const ListedPixels listed = listPixels(experiment, pixels, kinds);
   ReflectionList &list = experiment.reflections;
-  for (PixelMap *map : {&list.h, &list.k, &list.l, &list.turn, &list.wavelength})
+  const std::array maps{&list.h,   &list.k,      &list.l,     &list.turn,      &list.begin,
+                        &list.end, &list.source, &list.layer, &list.wavelength};
+  for (PixelMap *map : maps)
     map->values.assign(listed.imagePixels, std::nan(""));
   const auto put = [&](std::size_t place, const ExpectedReflection &r) {
     list.h.values[place] = r.hkl[0];
     list.k.values[place] = r.hkl[1];
     list.l.values[place] = r.hkl[2];
     list.turn.values[place] = r.turn;
+    list.begin.values[place] = r.begin;
+    list.end.values[place] = r.end;
+    list.source.values[place] = double(r.source);
+    list.layer.values[place] = double(r.layer);
     list.wavelength.values[place] = r.wavelength;
     experiment.detector.listFast.values[place] = r.fast - 0.5;
     experiment.detector.listSlow.values[place] = r.slow - 0.5;
@@ -114,10 +128,30 @@ void ReflectionSource::list(std::span<const std::optional<ExpectedReflection>> e
       put(places[i] = *next++, *expected[i]);
   // Places at the ends of rows repeat the one before.
   for (std::size_t place = 1; place < listed.imagePixels; ++place)
-    if (std::isnan(list.h.values[place]))
-      for (PixelMap *map : {&list.h, &list.k, &list.l, &list.turn, &list.wavelength,
-                            &experiment.detector.listFast, &experiment.detector.listSlow})
+    if (std::isnan(list.h.values[place])) {
+      for (PixelMap *map : maps)
         map->values[place] = map->values[place - 1];
+      for (PixelMap *map : {&experiment.detector.listFast, &experiment.detector.listSlow})
+        map->values[place] = map->values[place - 1];
+    }
+}
+
+ExpectedReflection ReflectionSource::listedAt(std::size_t place) const {
+  const ReflectionList &list = experiment.reflections;
+  const Detector &d = experiment.detector;
+  const auto whole = [&](const PixelMap &map) { return std::int64_t(map.values[place]); };
+  ExpectedReflection r;
+  r.hkl = {std::int32_t(whole(list.h)), std::int32_t(whole(list.k)), std::int32_t(whole(list.l))};
+  r.panel = std::int32_t(whole(d.listPanel));
+  r.fast = d.listFast.values[place] + 0.5;
+  r.slow = d.listSlow.values[place] + 0.5;
+  r.turn = list.turn.values[place];
+  r.begin = list.begin.values[place];
+  r.end = list.end.values[place];
+  r.wavelength = list.wavelength.values[place];
+  r.source = whole(list.source);
+  r.layer = whole(list.layer);
+  return r;
 }
 
 BoundProgram &ReflectionSource::program(const Derivative &derivative) {
@@ -144,10 +178,11 @@ std::vector<double> ReflectionSource::rowsOf(std::span<const double> output, dou
 
 void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgram &program) {
   const auto output = [&](std::string_view name) { return program.output(name); };
-  const auto partiality = output("partiality"), fast = output("fast"), slow = output("slow"),
-             fastFast = output("covariance_ff"), slowSlow = output("covariance_ss");
+  const auto partiality = output(limits.ofImage ? "brightest" : "partiality"),
+             fast = output("fast"), slow = output("slow"), fastFast = output("covariance_ff"),
+             slowSlow = output("covariance_ss");
   const Detector &d = experiment.detector;
-  std::erase_if(places, [&](std::size_t place) {
+  const auto isLeftOut = [&](std::size_t place) {
     double fastPixels = double(d.wholeFastPixels), slowPixels = double(d.wholeSlowPixels);
     if (!d.panels.empty()) {
       const Panel &panel = d.panels[std::size_t(d.listPanel.values[place])];
@@ -162,16 +197,30 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
     const bool inside = isOn(fast[place], fastFast[place], fastPixels) &&
                         isOn(slow[place], slowSlow[place], slowPixels);
     return !(partiality[place] >= limits.partiality) || !inside;
-  });
+  };
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row != places.size(); ++row)
+    if (!isLeftOut(places[row]))
+      rows.push_back(row);
   // Neighbours in an image are read one after the other.
   if (limits.ofImage)
-    std::ranges::stable_sort(places, {}, [&](std::size_t place) {
-      return std::pair(d.listPanel.values[place], slow[place]);
+    std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
+      return std::pair(d.listPanel.values[places[row]], slow[places[row]]);
     });
+  const auto reorder = [&](std::vector<std::size_t> &of) {
+    std::vector<std::size_t> kept;
+    kept.reserve(rows.size());
+    for (const std::size_t row : rows)
+      kept.push_back(of[row]);
+    of = std::move(kept);
+  };
+  reorder(places);
+  reorder(whole);
 }
 
 double ReflectionSource::estimateRows(const Experiment &image, const ReflectionLimits &limits) {
-  return estimateReflections(ofReflections(image), limits.partiality / margin, limits.ofImage);
+  return estimateReflections(ofReflections(image, limits.ofImage), limits.partiality / margin,
+                             limits.ofImage);
 }
 
 ReflectionTable ReflectionSource::table(const Experiment &image, const ReflectionLimits &limits,
@@ -181,8 +230,49 @@ ReflectionTable ReflectionSource::table(const Experiment &image, const Reflectio
                                 std::to_string(limits.partiality) +
                                 ", and must be above 0 and at most 1");
   requireClosedForm(image.variant);
-  experiment = ofReflections(image);
+  experiment = ofReflections(image, rows == Rows::Spots);
   list(expected(limits));
+  return tabulate(limits, run);
+}
+
+ReflectionTable ReflectionSource::split(std::span<const int> parts, const ReflectionLimits &limits,
+                                        const RunOptions &run) {
+  std::vector<std::optional<ExpectedReflection>> all;
+  std::vector<std::size_t> of;
+  const Goniometer &g = experiment.goniometer;
+  BoundProgram &last = program({});
+  const auto angle = last.output("angle"), sigma = last.output("turn_sigma");
+  const double sigmas = std::sqrt(2 * experiment.average.exponent) + 0.5;
+  for (std::size_t row = 0; row != places.size(); ++row) {
+    const std::size_t place = places[row];
+    const ExpectedReflection one = listedAt(place);
+    const double turn = (angle[place] - g.phi0) / g.osc - 0.5, half = sigmas * sigma[place];
+    const double first = std::clamp(turn - half, one.begin, one.end),
+                 last = std::clamp(turn + half, one.begin, one.end);
+    const auto edge = [&](int i) { return first + (last - first) * i / parts[row]; };
+    for (int i = 0; i != parts[row]; ++i) {
+      ExpectedReflection part = one;
+      if (i != 0)
+        part.begin = edge(i);
+      if (i + 1 != parts[row])
+        part.end = edge(i + 1);
+      part.turn = std::clamp(turn, part.begin, part.end);
+      all.emplace_back(part);
+      of.push_back(row);
+    }
+  }
+  Detector &d = experiment.detector;
+  experiment.variant.pixelList = false;
+  d.fastPixels = d.wholeFastPixels;
+  d.slowPixels = d.wholeSlowPixels;
+  d.roiFastMax = d.fastPixels - 1;
+  d.roiSlowMax = d.slowPixels - 1;
+  list(all);
+  whole = std::move(of);
+  return tabulate(limits, run);
+}
+
+ReflectionTable ReflectionSource::tabulate(const ReflectionLimits &limits, const RunOptions &run) {
   ReflectionTable table;
   BoundProgram *program = hasRows() ? &this->program({}) : nullptr;
   if (program && program->run(withThreads(run, options)).cancelled)

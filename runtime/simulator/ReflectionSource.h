@@ -16,15 +16,23 @@ namespace nanobragg {
 
 class ReflectionSource {
 public:
+  /// Whether a row of the table is a reflection, or one for each source and layer of the sensor.
+  enum class Rows { Reflections, Spots };
   /// For images of this experiment. Throws std::invalid_argument where its averages have no closed
   /// form.
-  ReflectionSource(const Experiment &image, const SimulatorOptions &options);
+  ReflectionSource(const Experiment &image, const SimulatorOptions &options,
+                   Rows rows = Rows::Reflections);
 
   /// The table of an experiment with other numbers.
   ReflectionTable table(const Experiment &image, const ReflectionLimits &limits,
                         const RunOptions &run);
   /// About as many rows as the table would have.
   static double estimateRows(const Experiment &image, const ReflectionLimits &limits);
+  /// The last table with so many parts of each row's light in the rotation step in its place.
+  ReflectionTable split(std::span<const int> parts, const ReflectionLimits &limits,
+                        const RunOptions &run);
+  /// The number that all parts of one row have, of each row of the last table.
+  std::span<const std::size_t> wholes() const { return whole; }
   /// Derivatives of the columns of the last table along each direction.
   std::vector<ReflectionNumbers> jvps(const Derivative &derivative,
                                       std::span<const std::vector<Direction>> directions,
@@ -42,6 +50,8 @@ private:
   BoundProgram &program(const Derivative &derivative);
   std::vector<std::optional<ExpectedReflection>> expected(const ReflectionLimits &limits) const;
   void list(std::span<const std::optional<ExpectedReflection>> expected);
+  ExpectedReflection listedAt(std::size_t place) const;
+  ReflectionTable tabulate(const ReflectionLimits &limits, const RunOptions &run);
   /// Rows beside their panel or of less partiality.
   void leaveOut(const ReflectionLimits &limits, const BoundProgram &program);
   bool hasRows() const;
@@ -54,6 +64,8 @@ private:
   std::map<std::string, BoundProgram> programs; ///< bound to the list as it is
   /// Where the rows of the last table are in the list, or ListedPixels::none.
   std::vector<std::size_t> places;
+  std::vector<std::size_t> whole; ///< see wholes()
+  Rows rows;
 };
 
 } // namespace nanobragg

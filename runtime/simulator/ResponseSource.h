@@ -23,6 +23,7 @@ public:
 
   const ProgramSource &whole() const override { return all; }
   const ProgramSource &deciding() const override { return before->deciding(); }
+  std::string averages() const override { return before->averages(); }
   BoundProgram &program(ImageType) override { return before->program(ImageType::F64); }
   double samples() const override { return before->samples(); }
   void set(const Parameter &parameter, std::span<const double> values) override;

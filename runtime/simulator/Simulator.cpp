@@ -99,6 +99,7 @@ const std::optional<std::string> &Simulator::deviceFallbackReason() const {
 const Experiment &Simulator::experiment() const { return state->experiment(); }
 const ListedPixels &Simulator::listed() const { return state->listed(); }
 const SimulatorTiming &Simulator::timing() const { return state->source->deciding().timing; }
+std::string Simulator::averages() const { return state->source->averages(); }
 std::array<std::int64_t, 3> Simulator::shape() const {
   const Experiment &experiment = state->experiment();
   if (state->listed().any())

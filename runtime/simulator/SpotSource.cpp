@@ -75,22 +75,50 @@ std::vector<double> nodesFor(const Average &average, const SpotTable &spots) {
   return nodes;
 }
 
-/// In parts of a spot's peak, the largest of all bright spots: the square of what the skew changes,
-/// since terms of that order are left out (measured: docs/reflections.md), or of too few nodes.
-double errorOf(const SpotTable &spots) {
-  constexpr double ofSquare = 20, ofFewNodes = 0.1;
+/// The errors of all spots in parts of the peak of their reflection, or of the brightest of its
+/// parts: the square of what the skew changes, since terms of that order are left out (measured:
+/// docs/reflections.md), what the fourth cumulant changes, or too few nodes. 0 of faint spots.
+std::vector<double> errorsOf(const SpotTable &spots, std::span<const double> excess,
+                             std::span<const std::size_t> wholes) {
+  constexpr double ofSquare = 20, ofFourth = 3.0 / 24, ofFewNodes = 0.1, ofPixel = 1.0 / 12;
   const auto squared = [](double x) { return x * x; };
-  const double brightest = std::ranges::max(spots.photons);
-  double largest = 0;
-  for (std::size_t i = 0; i != spots.photons.size(); ++i) {
+  std::vector<double> peaks(wholes.size()), peakOfWhole, errors(wholes.size());
+  if (!wholes.empty())
+    peakOfWhole.resize(std::ranges::max(wholes) + 1);
+  double brightest = 0;
+  for (std::size_t i = 0; i != wholes.size(); ++i) {
+    peaks[i] =
+        spots.photons[i] / std::sqrt((spots.fastFast[i] + ofPixel) * (spots.slowSlow[i] + ofPixel) -
+                                     squared(spots.fastSlow[i]));
+    peakOfWhole[wholes[i]] = std::max(peakOfWhole[wholes[i]], peaks[i]);
+    brightest = std::max(brightest, peaks[i]);
+  }
+  for (std::size_t i = 0; i != wholes.size(); ++i) {
     const double skew = squared(spots.skewFff[i]) + squared(spots.skewFfs[i]) +
                         squared(spots.skewFss[i]) + squared(spots.skewSss[i]);
-    if (std::isnan(skew) || std::isnan(spots.photons[i]) || std::isnan(spots.nodes[i]))
-      return INFINITY;
-    if (spots.photons[i] > faintest * brightest)
-      largest = std::max({largest, ofSquare * skew, spots.nodes[i] > mostNodes ? ofFewNodes : 0});
+    if (std::isnan(skew + excess[i] + peaks[i] + spots.nodes[i]))
+      errors[i] = INFINITY;
+    else if (peaks[i] > faintest * brightest)
+      errors[i] = std::max({ofSquare * skew, ofFourth * std::fabs(excess[i]),
+                            spots.nodes[i] > mostNodes ? ofFewNodes : 0}) *
+                  (peaks[i] / peakOfWhole[wholes[i]]);
   }
-  return largest;
+  return errors;
+}
+
+/// The parts of each spot's way in a rotation step so that each moves by about its own width: with
+/// sharp ends, a uniform distribution over so many widths has a fourth cumulant as large as the
+/// tolerance allows. One where that is the error already, or the spot does not move.
+std::vector<int> partsOf(const Average &average, std::span<const double> errors,
+                         std::span<const double> motion) {
+  constexpr double mostParts = 64, leastMotion = 0.05;
+  const double widths = std::pow(960 * average.tolerance, 0.25),
+               sigmas = 2 * std::sqrt(2 * average.exponent);
+  std::vector<int> parts(errors.size(), 1);
+  for (std::size_t i = 0; i != errors.size(); ++i)
+    if (errors[i] > average.tolerance && motion[i] > leastMotion * leastMotion)
+      parts[i] = int(std::min(std::ceil(sigmas * std::sqrt(motion[i]) / widths), mostParts));
+  return parts;
 }
 
 /// The quadratures of all numbers of nodes, one behind the other.
@@ -112,19 +140,20 @@ const Average &quadratures() {
 
 /// Smaller images are not worth kernels that take longer to compile, those made once even less.
 constexpr double fewestPixels = 1 << 18, fewestOfOneRun = 4e6;
+/// With more sources times layers of a sensor the table takes too much memory.
+constexpr std::int64_t mostSources = 500;
 
 Experiment pictureOf(Experiment e) {
   e.variant.averaging = Averaging::Spots;
+  e.variant.sweep = false; // stills and rotations have one program
   return e;
 }
 
 } // namespace
 
-bool SpotSource::serves(const Experiment &e, const ListedPixels &listed,
-                        const SimulatorOptions &options) {
+std::string SpotSource::refusal(const Experiment &e, const ListedPixels &listed,
+                                const SimulatorOptions &options) {
   const ProgramVariant &v = e.variant;
-  const bool isStill = !v.sweep && e.goniometer.phiSteps == 1;
-  const bool isOneSpot = e.sourceCount() == 1 && e.detector.layers == 1;
   const bool isPlain =
       v.curvature == Curvature::Flat && v.water != Water::C && !v.diffuse && !listed.any();
   const bool compiles = options.engine != Engine::Interpreter && !compilationDisabled() &&
@@ -136,16 +165,25 @@ bool SpotSource::serves(const Experiment &e, const ListedPixels &listed,
           "an image of a continuous spectrum is made of whole pixels from a table of reflections, "
           "without diffuse scattering, by the programs that are built in; leave out "
           "--spectrum-between=linear, and the spectrum is lines");
-    return true;
+    return {};
   }
-  return v.averaging == Averaging::Closed && isStill && isOneSpot && isPlain && !v.dmin &&
-         compiles && !(options.cull && options.cull->isOff()) &&
-         samplesOf(e) >= (options.once ? fewestOfOneRun : fewestPixels);
+  if (v.averaging != Averaging::Closed)
+    return "its averages have no closed form";
+  if (!isPlain || v.dmin)
+    return "a table of reflections has no curved detector, diffuse scattering, resolution limit, "
+           "water of -compat c or list of pixels";
+  if (!compiles || (options.cull && options.cull->isOff()))
+    return "the program is interpreted, given, changed by flags, or looks at all reflections";
+  if (e.sourceCount() * e.detector.layers > mostSources)
+    return "it has more than 500 sources times layers of the sensor";
+  if (samplesOf(e) < (options.once ? fewestOfOneRun : fewestPixels))
+    return "kernels of tables take longer to compile, and the image is small";
+  return {};
 }
 
 SpotSource::SpotSource(const Experiment &experiment, const ListedPixels &listed,
                        const SimulatorOptions &options)
-    : all(experiment, listed, options), table(experiment, options),
+    : all(experiment, listed, options), table(experiment, options, ReflectionSource::Rows::Spots),
       picture(pictureOf(experiment), listed, options) {}
 
 void SpotSource::set(const Parameter &parameter, std::span<const double> values) {
@@ -169,10 +207,22 @@ void SpotSource::tabulate(const RunOptions &run) {
   if (!hasSpectrum() && ReflectionSource::estimateRows(all.experiment, limits) >
                             double(all.experiment.pixelCount())) {
     isWithinTolerance = false;
-    isTabulated = true;
+    areTooMany = isTabulated = true;
     return;
   }
-  const ReflectionTable rows = table.table(all.experiment, limits, withoutProgress(run));
+  areTooMany = false;
+  take(table.table(all.experiment, limits, withoutProgress(run)));
+  if (const std::vector<int> parts = partsOf(all.experiment.average, errors, motion);
+      std::ranges::any_of(parts, [](int n) { return n > 1; }))
+    take(table.split(parts, limits, withoutProgress(run)));
+  error = errors.empty() ? 0 : std::ranges::max(errors);
+  // The interpreter would look at all spots for each pixel.
+  isWithinTolerance =
+      hasSpectrum() || (!table.isInterpreted() && error <= all.experiment.average.tolerance);
+  isTabulated = true;
+}
+
+void SpotSource::take(const ReflectionTable &rows) {
   spots = rows.panel.size();
   const std::size_t room = (spots / spotsAtOnce + 1) * spotsAtOnce;
   SpotTable &to = picture.experiment.spots;
@@ -187,21 +237,31 @@ void SpotSource::tabulate(const RunOptions &run) {
   to.panel.assign(room, -1);
   std::ranges::copy(rows.panel, to.panel.begin());
   to.nodes = nodesFor(all.experiment.average, to);
-  error = errorOf(to);
+  errors = errorsOf(to, rows.column("excess"), table.wholes());
   for (double &nodes : to.nodes)
     nodes = std::fmin(nodes, mostNodes);
   to.node = quadratures().nodes;
   to.weight = quadratures().weights;
-  // The interpreter would look at all spots for each pixel.
-  isWithinTolerance =
-      hasSpectrum() || (!table.isInterpreted() && error <= all.experiment.average.tolerance);
-  isTabulated = true;
+  const auto moves = rows.column("motion");
+  motion.assign(moves.begin(), moves.end());
 }
 
 /// Makes the table, and decides who makes images of it.
 ProgramSource &SpotSource::imaging(const RunOptions &run) {
   tabulate(run);
   return isWithinTolerance ? picture : all;
+}
+
+std::string SpotSource::averages() const {
+  if (!isTabulated)
+    return {};
+  if (areTooMany)
+    return "of each pixel, since there are more reflections than pixels";
+  char text[200];
+  std::snprintf(text, sizeof text, "%s %zu spots of a table of reflections, off by %.1g of a peak",
+                isWithinTolerance ? "the sum of" : "of each pixel, since they would be the sum of",
+                spots, error);
+  return text;
 }
 
 BoundProgram &SpotSource::program(ImageType pixels) { return imaging({}).program(pixels); }

@@ -12,15 +12,16 @@ namespace nanobragg {
 /// pixel is averaged instead: docs/reflections.md.
 class SpotSource final : public ImageSource {
 public:
-  /// Whether the averages of the experiment may be made this way; those of a continuous spectrum
-  /// are, or it throws std::invalid_argument.
-  static bool serves(const Experiment &experiment, const ListedPixels &listed,
-                     const SimulatorOptions &options);
+  /// The reason for which averages of the experiment are not made this way; empty: they may be. A
+  /// continuous spectrum is always, or it throws std::invalid_argument.
+  static std::string refusal(const Experiment &experiment, const ListedPixels &listed,
+                             const SimulatorOptions &options);
   SpotSource(const Experiment &experiment, const ListedPixels &listed,
              const SimulatorOptions &options);
 
   const ProgramSource &whole() const override { return all; }
   const ProgramSource &deciding() const override { return picture; }
+  std::string averages() const override;
   BoundProgram &program(ImageType pixels) override;
   double samples() const override { return picture.samples(); }
   void set(const Parameter &parameter, std::span<const double> values) override;
@@ -39,6 +40,8 @@ public:
 private:
   /// Makes the table of the numbers as they are, unless it is there.
   void tabulate(const RunOptions &run);
+  /// Makes the rows of the table the picture's spots.
+  void take(const ReflectionTable &rows);
   ProgramSource &imaging(const RunOptions &run);
   bool hasSpectrum() const { return all.experiment.variant.bandwidth == Bandwidth::Spectrum; }
   /// The derivatives of the spots along each direction, as directions of the picture.
@@ -51,7 +54,11 @@ private:
   ProgramSource picture; ///< adds up the spots of the last table
   std::size_t spots = 0; ///< rows of that table; the picture's may have more, without light
   bool isTabulated = false, isWithinTolerance = false;
-  double error = 0; ///< the picture's, in parts of a spot's peak
+  bool areTooMany = false; ///< the spots, for a table
+  /// The picture's and its spots', in parts of a spot's peak; and by how much each moves in its
+  /// part of a rotation step, as the column of that name.
+  double error = 0;
+  std::vector<double> errors, motion;
 };
 
 } // namespace nanobragg

@@ -54,7 +54,8 @@ Experiment complete() {
   e.detector.mask.assign(std::size_t(2 * e.detector.fastPixels * e.detector.slowPixels), 1);
   ReflectionList &listed = e.reflections;
   for (PixelMap *map : {&e.detector.listPanel, &e.detector.listSlow, &e.detector.listFast,
-                        &listed.h, &listed.k, &listed.l, &listed.turn, &listed.wavelength})
+                        &listed.h, &listed.k, &listed.l, &listed.turn, &listed.begin, &listed.end,
+                        &listed.source, &listed.layer, &listed.wavelength})
     map->values.assign(e.detector.mask.size(), 0);
   for (PixelMap *map : {&e.detector.gainMap, &e.detector.light})
     map->values.assign(e.detector.mask.size(), 1);

@@ -39,6 +39,7 @@ std::vector<ProgramVariant> variants() {
   vary(&ProgramVariant::diffuse, 0, 1);
   vary(&ProgramVariant::background, 0, 1);
   vary(&ProgramVariant::dmin, 0, 1);
+  vary(&ProgramVariant::bySource, 0, 1);
   vary(&ProgramVariant::panels, 0, 1);
   vary(&ProgramVariant::mask, 0, 1);
   vary(&ProgramVariant::lightGiven, 0, 1);
@@ -68,7 +69,7 @@ TEST(ProgramVariant, DefaultText) {
       "curvature=flat faces=right "
       "solid_angle=pixel omega=once polarization=once capture=none water=none "
       "mosaicity=ball averaging=sampled bandwidth=no sweep=no diffuse=no background=no dmin=no "
-      "panels=no pixel_list=no mask=no light_given=no "
+      "by_source=no panels=no pixel_list=no mask=no light_given=no "
       "point_spread=none counting_loss=no gain_map=no gain=no image_type=f32");
 }
 

@@ -1,7 +1,9 @@
 """Images of the spots of a table of reflections, against averages of each pixel."""
 
+import os
 import sys
 import unittest
+import warnings
 
 import numpy as np
 
@@ -19,7 +21,8 @@ def simulator(*more, **settings):
 
 def averaged(*flags):
     """Averages of each pixel: images of half as many pixels are not made of spots."""
-    return sum(simulator(*flags, "--average-tolerance=1e-6", f"-roi 0 {SIZE - 1} {begin} {begin + SIZE // 2 - 1}").image(dtype=np.float64)
+    tight = "--average-tolerance=1e-6" if "-osc" not in " ".join(flags) else "--average-tolerance=1e-5 -phisteps 8"
+    return sum(simulator(*flags, tight, f"-roi 0 {SIZE - 1} {begin} {begin + SIZE // 2 - 1}").image(dtype=np.float64)
                for begin in (0, SIZE // 2))
 
 
@@ -34,9 +37,9 @@ def peaks_near(image, pixels=8):
 class Images(unittest.TestCase):
     def check(self, *flags, tolerance=1e-3, within=1.5, **settings):
         """Whatever is lit is within the tolerance of its spot's peak; returns both images."""
-        image = simulator(*flags, f"--average-tolerance={tolerance}", **settings).image(dtype=np.float64)
-        exact = averaged(*flags)
-        self.assertTrue((image != exact).any(), "averages of each pixel were made in place of spots")
+        sim = simulator(*flags, f"--average-tolerance={tolerance}", **settings)
+        image, exact = sim.image(dtype=np.float64), averaged(*flags)
+        self.assertTrue(sim.averages.startswith("the sum of"), sim.averages)
         bright = 1e-2 * exact.max()
         self.assertGreater((exact > bright).sum(), 20)
         off = np.abs(image - exact) / np.maximum(peaks_near(exact), bright)
@@ -54,6 +57,21 @@ class Images(unittest.TestCase):
         """About 8 times as long as wide, and much smaller than a pixel, whose average is off by 0.002 itself; with too few nodes 0.03."""
         self.check("-lambda 0.165 -pixel 0.23 -N 700 -cell 10.6 53.6 21.3 90 108.5 90 -misset 15 18 -37 -mosaic 0.003 --bandwidth-sigma=0 "
                    "-divergence_sigma 0.001 -detector_rotx 27 -detector_roty -27", within=4)
+
+    def test_a_complete_crossing(self):
+        self.check("-phi 10 -osc 1 -mosaic 0.05")
+
+    def test_crossings_that_the_step_cuts(self):
+        """Spots near the spindle move by their own width and more, and have several parts."""
+        for step in ("-osc 0.1", "-phi 33 -osc 0.4"):
+            self.check(step)
+
+    def test_lines_of_a_spectrum(self):
+        self.check("-dispersion 0.4 -dispsteps 3")
+
+    def test_layers_of_a_sensor(self):
+        self.check("-detector_thick 450 -detector_abs 300 -detector_thicksteps 3")
+        self.check("-detector_thick 450 -detector_abs 300 -detector_thicksteps 2 -dispersion 0.4 -dispsteps 2 -osc 0.2")
 
     def test_the_direct_beam_is_a_spot(self):
         image, exact = self.check()
@@ -90,7 +108,9 @@ class Images(unittest.TestCase):
     def test_what_is_too_wide_is_averaged_pixel_by_pixel(self):
         wide = "-mosaic 0.6 -N 100 --bandwidth-sigma=0 -divergence_sigma 0"
         exact = simulator(wide, "--cull=1e-9").image(dtype=np.float64)
-        np.testing.assert_allclose(simulator(wide, "--cull=1e-8").image(dtype=np.float64), exact, atol=1e-6 * exact.max())
+        sim = simulator(wide, "--cull=1e-8")
+        np.testing.assert_allclose(sim.image(dtype=np.float64), exact, atol=1e-6 * exact.max())
+        self.assertIn("of each pixel", sim.averages)
 
     def test_more_spots_than_pixels_are_averaged_pixel_by_pixel(self):
         """Their table would take longer, and more memory than there is."""
@@ -111,13 +131,54 @@ class Images(unittest.TestCase):
         np.testing.assert_array_equal(sim.image(dtype=np.float64), before)
 
 
+def random_flags(rng):
+    """A crystal, a beam, a rotation step or none, sources and layers."""
+    def uniform(low, high):
+        return f"{rng.uniform(low, high):.4g}"
+
+    def log(low, high):
+        return f"{np.exp(rng.uniform(np.log(low), np.log(high))):.4g}"
+    flags = ["-cell", *(uniform(40, 110) for _ in range(3)), "90", uniform(80, 110), "90", "-misset", *(uniform(0, 360) for _ in range(3)),
+             "-N", str(int(float(log(8, 60)))), "-mosaic", log(0.03, 0.4), f"--bandwidth-sigma={log(0.01, 0.3)}", "-divergence_sigma", log(0.05, 0.6),
+             "-distance", uniform(70, 160), "-detector_rotx", uniform(-10, 10), "-polar", uniform(-1, 1)]
+    kind = rng.integers(4)
+    if kind != 0:
+        flags += ["-phi", uniform(0, 90), "-osc", log(0.03, 2)]
+    if kind == 2:
+        flags += ["-dispersion", uniform(0.1, 1), "-dispsteps", "2"]
+    if kind == 3:
+        flags += ["-detector_thick", "400", "-detector_abs", "300", "-detector_thicksteps", "2"]
+    return " ".join(flags)
+
+
+class RandomExperiments(unittest.TestCase):
+    def test_errors_are_within_the_tolerance_or_pixels_are_averaged(self):
+        served = 0
+        for seed in range(int(os.environ.get("EXPERIMENTS", "6"))):
+            flags = random_flags(np.random.default_rng(seed))
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                sim = simulator(flags)
+                image = sim.image(dtype=np.float64)
+            exact = averaged(flags)
+            bright = 1e-2 * exact.max()
+            off = (np.abs(image - exact) / np.maximum(peaks_near(exact), bright))[8:-8, 8:-8]
+            most = np.quantile(off[exact[8:-8, 8:-8] > bright], 0.99)
+            print(f"{seed}: {sim.averages}; {off.max():.1e} at worst, {most:.1e} of 99 %; {flags}", *(w.message for w in told), flush=True)
+            served += sim.averages.startswith("the sum")
+            if not told:
+                self.assertLess(most, 1e-3, flags)
+                self.assertLess(off.max(), 4e-3, flags)  # tails of crossings
+        self.assertGreater(served, 3)
+
+
 class Derivatives(unittest.TestCase):
     def setUp(self):
         self.weights = np.random.default_rng(5).normal(size=(SIZE, SIZE))
 
     def difference(self, sim, name):
         here = sim[name]
-        step = 1e-5 * here if name not in ("misset_x", "misset_z") else 1e-6
+        step = 1e-5 * here if name not in ("misset_x", "misset_z", "phi0") else 1e-6
         sums = []
         for number in (here + step, here - step):
             sim[name] = number
@@ -138,6 +199,11 @@ class Derivatives(unittest.TestCase):
 
     def test_against_differences(self):
         self.check()
+
+    def test_of_rotations_sources_and_layers(self):
+        self.check("-osc 0.2", names=("misset_x", "mosaic_spread", "cell_beta", "osc", "phi0", "distance"))
+        self.check("-dispersion 0.4 -dispsteps 2 -detector_thick 450 -detector_abs 300 -detector_thicksteps 2",
+                   names=("misset_x", "wavelength", "sensor_thickness", "dispersion"))
 
     def test_what_is_no_spot_has_derivatives_too(self):
         self.check("-water 50 -polar 0.9", names=("misset_x", "fluence", "water_size"))

@@ -125,6 +125,46 @@ TEST(PredictionTest, FindsAllThatCross) {
   EXPECT_LE(found.size(), expected.size() + 5);
 }
 
+TEST(PredictionTest, NodesThatDoNotQuiteReachTheSphere) {
+  const io::DialsExperiment e = experimentOf(3);
+  PredictionLimits limits = limitsOf(0.004);
+  const std::size_t crossing = predictSpots(e, limits).size();
+  limits.grazing = true;
+  std::size_t grazing = 0;
+  const std::vector<Spot> spots = predictSpots(e, limits);
+  for (const Spot &s : spots) {
+    const auto off = [&](double phi) {
+      Spot at = s;
+      at.phi = phi;
+      return std::fabs(length(sum({0, 0, -1}, nodeOf(e, at))) - 1);
+    };
+    EXPECT_LE(s.about[0], s.phi);
+    EXPECT_GE(s.about[1], s.phi);
+    if (off(s.phi) < 1e-12)
+      continue;
+    ++grazing;
+    EXPECT_LT(off(s.phi), 0.0041);
+    EXPECT_GT(off(s.phi + 1e-3), off(s.phi));
+    EXPECT_GT(off(s.phi - 1e-3), off(s.phi));
+  }
+  EXPECT_GT(grazing, 0u);
+  EXPECT_EQ(spots.size(), crossing + grazing);
+}
+
+TEST(PredictionTest, TwoCrossingsOfANodeShareTheRotation) {
+  const io::DialsExperiment e = experimentOf(90);
+  const std::vector<Spot> spots = predictSpots(e, limitsOf());
+  std::size_t pairs = 0;
+  for (std::size_t i = 1; i < spots.size(); ++i)
+    if (spots[i].hkl == spots[i - 1].hkl) {
+      ++pairs;
+      const auto &[a, b] = spots[i - 1].about;
+      const auto &[c, d] = spots[i].about;
+      EXPECT_NEAR(std::remainder(std::min(std::fabs(a - d), std::fabs(b - c)), 2 * M_PI), 0, 1e-9);
+    }
+  EXPECT_GT(pairs, 10u);
+}
+
 TEST(PredictionTest, WidthBringsNeighboursIn) {
   const io::DialsExperiment e = experimentOf(1);
   EXPECT_GT(predictSpots(e, limitsOf(0.002)).size(), predictSpots(e, limitsOf()).size());

@@ -9,14 +9,14 @@
 
 // CHECK-LABEL: @image
 // CHECK: nb.image
-// CHECK: %[[SUM:.*]]:15 = nb.sum source
+// CHECK: %[[SUM:.*]]:19 = nb.sum source
 // Four steps towards the middle, and five points about it.
 // CHECK-COUNT-9: nb.miller_index
 // CHECK-NOT: nb.miller_index
 // CHECK-NOT: nb.sum
 // The places move by the cubic part.
 // CHECK: nb.yield
-// CHECK: nb.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
+// CHECK: nb.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
 func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %weights: !nb.table<?xf64> {nb.name = "average_weight"},
                  %count: index {nb.name = "average_nodes"},
@@ -32,7 +32,6 @@ func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %h: tensor<?x?x?xf64> {nb.name = "reflection_h"},
                  %k: tensor<?x?x?xf64> {nb.name = "reflection_k"},
                  %l: tensor<?x?x?xf64> {nb.name = "reflection_l"},
-                 %turn: tensor<?x?x?xf64> {nb.name = "reflection_turn"},
                  %n: !nb.vec3<f64>, %fudge: f64, %direct: !nb.mat3<f64>, %axis: !nb.vec3<f64>,
                  %beam: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !nb.vec3<f64>, %s: !nb.vec3<f64>,
                  %size: f64, %sigma: f64, %draws: index, %sources: index, %ns: index, %nf: index)

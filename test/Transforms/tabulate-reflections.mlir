@@ -12,13 +12,13 @@
 // REMARK: a reflection in the place of each pixel: 1 normal distribution(s)
 
 // CHECK-LABEL: @image
-// CHECK-SAME: -> (tensor<?x?x?xf64> {nb.name = "photons"}, tensor<?x?x?xf64> {nb.name = "partiality"}, tensor<?x?x?xf64> {nb.name = "fast"}, tensor<?x?x?xf64> {nb.name = "slow"}, tensor<?x?x?xf64> {nb.name = "angle"}, tensor<?x?x?xf64> {nb.name = "covariance_ff"}, tensor<?x?x?xf64> {nb.name = "covariance_fs"}, tensor<?x?x?xf64> {nb.name = "covariance_ss"}, tensor<?x?x?xf64> {nb.name = "wavelength"}, tensor<?x?x?xf64> {nb.name = "wavelength_sigma"}, tensor<?x?x?xf64> {nb.name = "skew_fff"}, tensor<?x?x?xf64> {nb.name = "skew_ffs"}, tensor<?x?x?xf64> {nb.name = "skew_fss"}, tensor<?x?x?xf64> {nb.name = "skew_sss"})
+// CHECK-SAME: -> (tensor<?x?x?xf64> {nb.name = "photons"}, tensor<?x?x?xf64> {nb.name = "partiality"}, tensor<?x?x?xf64> {nb.name = "fast"}, tensor<?x?x?xf64> {nb.name = "slow"}, tensor<?x?x?xf64> {nb.name = "angle"}, tensor<?x?x?xf64> {nb.name = "covariance_ff"}, tensor<?x?x?xf64> {nb.name = "covariance_fs"}, tensor<?x?x?xf64> {nb.name = "covariance_ss"}, tensor<?x?x?xf64> {nb.name = "wavelength"}, tensor<?x?x?xf64> {nb.name = "wavelength_sigma"}, tensor<?x?x?xf64> {nb.name = "skew_fff"}, tensor<?x?x?xf64> {nb.name = "skew_ffs"}, tensor<?x?x?xf64> {nb.name = "skew_fss"}, tensor<?x?x?xf64> {nb.name = "skew_sss"}, tensor<?x?x?xf64> {nb.name = "excess"}, tensor<?x?x?xf64> {nb.name = "motion"}, tensor<?x?x?xf64> {nb.name = "turn_sigma"}, tensor<?x?x?xf64> {nb.name = "brightest"})
 // CHECK: nb.image
 // CHECK: %[[FAST:.*]] = nb.read_pixel %listed_fast
 // CHECK-DAG: nb.read_pixel %h
 // CHECK-DAG: nb.read_pixel %turn
 // CHECK-NOT: nb.deviate
-// CHECK: %[[SUM:.*]]:15 = nb.sum source
+// CHECK: %[[SUM:.*]]:19 = nb.sum source
 // CHECK-NOT: nb.neighbour
 // CHECK: nb.sum subslow %{{.*}} in %count : f64, f64, f64
 // CHECK-NOT: math.erfc
@@ -42,6 +42,8 @@ func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %k: tensor<?x?x?xf64> {nb.name = "reflection_k"},
                  %l: tensor<?x?x?xf64> {nb.name = "reflection_l"},
                  %turn: tensor<?x?x?xf64> {nb.name = "reflection_turn"},
+                 %begin: tensor<?x?x?xf64> {nb.name = "reflection_begin"},
+                 %end: tensor<?x?x?xf64> {nb.name = "reflection_end"},
                  %n: !nb.vec3<f64>, %fudge: f64, %direct: !nb.mat3<f64>, %axis: !nb.vec3<f64>,
                  %beam: !nb.vec3<f64>, %o: !nb.vec3<f64>, %f: !nb.vec3<f64>, %s: !nb.vec3<f64>,
                  %size: f64, %sigma: f64, %draws: index, %sources: index, %ns: index, %nf: index)

@@ -21,6 +21,7 @@ void Timing::record(Simulator &simulator, const SimulatorOptions &options, const
   precision =
       interpreted ? "f64" : toString(decide(simulator.experiment(), options).request.precision);
   target = interpreted ? "interpreter" : simulator.target(PixelType::F32);
+  averages = simulator.averages();
   beforeMainCpuSeconds = start.cpuSecondsBefore;
   startupSeconds = beforeRun + result.firstTileSeconds;
   prepareSeconds = result.prepareSeconds;
@@ -60,6 +61,8 @@ std::string Timing::toJson() const {
       {"kernel_loads", kernel.loads},
       {"kernel_compiles", kernel.compiles},
   };
+  if (!averages.empty())
+    json["averages"] = averages;
   if (!device.empty()) {
     json["device_name"] = device;
     json["device_bytes"] = deviceBytes;

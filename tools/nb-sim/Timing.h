@@ -21,6 +21,7 @@ struct ProcessStart {
 struct Timing {
   std::string engine = "fused"; ///< or "interpreter"
   std::string precision, target;
+  std::string averages; ///< how they are taken in closed form, and why; empty: not so
   /// Processor time before main(): what the operating system and the dynamic loader spent.
   double beforeMainCpuSeconds = 0;
   double startupSeconds = 0;  ///< from main() to the first tile: inputs, kernel, tables, threads

@@ -124,6 +124,9 @@ public:
   /// them.
   const ListedPixels &listed() const;
   const SimulatorTiming &timing() const;
+  /// How averages in closed form are taken, and why: as the sum of spots, or of each pixel. Empty
+  /// where there are none, or the first image is to decide it.
+  std::string averages() const;
   /// The processor or chip that the image's code was generated for, or "interpreter". Makes the
   /// program when there is none.
   std::string target(PixelType pixels = PixelType::F64);

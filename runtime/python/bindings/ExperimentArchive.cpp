@@ -148,7 +148,7 @@ NB_ARCHIVE(Background, stol, factor, first, last, thickness, density, molarMass,
 NB_ARCHIVE(Average, nodes, weights, exponent, tolerance, around, fast, slow, phi, wavelength, hdiv,
            vdiv, rotation)
 
-NB_ARCHIVE(ReflectionList, h, k, l, turn, wavelength)
+NB_ARCHIVE(ReflectionList, h, k, l, turn, begin, end, source, layer, wavelength)
 
 NB_ARCHIVE(SpotTable, photons, fast, slow, fastFast, fastSlow, slowSlow, skewFff, skewFfs, skewFss,
            skewSss, panel, nodes, node, weight)

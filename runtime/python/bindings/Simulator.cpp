@@ -129,6 +129,10 @@ void bindSimulator(nb::module_ &module) {
                return std::pair(s.fallbackReason(), s.deviceFallbackReason());
              });
            })
+      .def("averages",
+           [](const PythonSimulator &self) {
+             return self.use([](Simulator &s) { return s.averages(); });
+           })
       .def("timing",
            [](const PythonSimulator &self) {
              const SimulatorTiming t = self.use([](Simulator &s) { return s.timing(); });

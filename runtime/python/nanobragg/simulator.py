@@ -584,6 +584,12 @@ class Simulator:
         return self._core.target()
 
     @property
+    def averages(self) -> str:
+        """How averages in closed form are taken, and why: as the sum of spots of a table of reflections, or of each pixel.
+        Empty where there are none, or the first image is to decide it."""
+        return self._core.averages()
+
+    @property
     def timing(self) -> dict[str, Any]:
         """Seconds in programs and their runs since the simulator was made."""
         return self._core.timing()
