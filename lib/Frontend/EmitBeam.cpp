@@ -21,7 +21,7 @@ Value Emitter::withBandwidth(Value wavelength, const SampleIndices &at) {
 /// The spectrum's density at a wavelength over that of the draws.
 Value Emitter::weightOfSpectrum(Value wavelength) {
   Value nodes = toFloat("spectrum_nodes", param("spectrum_nodes"));
-  Value last = op<arith::SubFOp>("last_node", nodes, number(1));
+  Value last = sub("last_node", nodes, number(1));
   Value position = op<TablePositionOp>("spectrum_position", param("spectrum_wavelength"), number(0),
                                        last, wavelength);
   Value density = between("spectrum", entriesAround(position, nodes), [&](Value entry) {
@@ -30,7 +30,7 @@ Value Emitter::weightOfSpectrum(Value wavelength) {
                                  param("spectrum_density"), at, number(0), /*integral=*/true);
   });
   Value nominal = param("wavelength"), sigma = param("bandwidth_sigma");
-  Value shift = op<arith::SubFOp>("shift", div("relative_lambda", wavelength, nominal), number(1));
+  Value shift = sub("shift", div("relative_lambda", wavelength, nominal), number(1));
   Value deviate = div("wavelength_deviate", shift, sigma);
   Value exponent = mul("exponent", number(0.5), mul("exponent", deviate, deviate));
   Value width = mul("width", mul("width", nominal, sigma), number(std::sqrt(2 * std::numbers::pi)));

@@ -132,7 +132,7 @@ Value Emitter::curvedPosition(const DetectorFrame &frame, Value flat, Value fast
   // kernels have other lanes than those that compute all samples, and the same bits.
   Value inverse = div("inverse_distance", number(1), distance);
   auto angle = [&](StringRef name, Value coordinate, Value axis) {
-    Value fromSpot = op<arith::SubFOp>(name, coordinate, op<DotOp>(name, axis, spot));
+    Value fromSpot = sub(name, coordinate, op<DotOp>(name, axis, spot));
     return mul(name, sign, mul(name, fromSpot, inverse));
   };
   Value aboutSlow = angle("about_slow", fast, frame.fast);

@@ -44,23 +44,21 @@ Value Emitter::wavelengthOfFactors(Value source, const Ray &incident) {
 Value Emitter::energyPosition(Value wavelength) {
   Value wavenumber = div("wavenumber", number(1), wavelength);
   Value nodes = toFloat("energy_nodes", param("energy_nodes"));
-  Value last = op<arith::SubFOp>("last_node", nodes, number(1));
+  Value last = sub("last_node", nodes, number(1));
   return op<TablePositionOp>("energy_position", param("energy_node"), number(0), last, wavenumber);
 }
 
 /// The entries on either side of a position, and how far it is from the first to the second one.
 Emitter::Between Emitter::entriesAround(Value position, Value nodes) {
-  Value beforeLast = op<arith::SubFOp>("before_last", nodes, number(2));
+  Value beforeLast = sub("before_last", nodes, number(2));
   Value inside = op<arith::MinimumFOp>("entry", position, beforeLast);
   Value first = op<math::FloorOp>("entry", op<arith::MaximumFOp>("entry", number(0), inside));
-  return {first, add("next_entry", first, number(1)),
-          op<arith::SubFOp>("fraction", position, first)};
+  return {first, add("next_entry", first, number(1)), sub("fraction", position, first)};
 }
 
 Value Emitter::between(StringRef name, const Between &entries,
                        llvm::function_ref<Value(Value)> at) {
-  Value below =
-      mul(name, op<arith::SubFOp>("rest", number(1), entries.fraction), at(entries.first));
+  Value below = mul(name, sub("rest", number(1), entries.fraction), at(entries.first));
   return add(name, below, mul(name, entries.fraction, at(entries.second)));
 }
 
@@ -95,8 +93,7 @@ Value Emitter::anomalousFactorSquared(Value nearest, Value inside, Value wavelen
     Value c = factorOfBox("A_imaginary", nearest, number(3 + 2 * kind));
     Value f1 = dispersionOf("f_prime", "f_prime", kind, wavelength);
     Value f2 = dispersionOf("f_double_prime", "f_double_prime", kind, wavelength);
-    real = add("F_real", real,
-               op<arith::SubFOp>("F_real", mul("F_real", f1, a), mul("F_real", f2, c)));
+    real = add("F_real", real, sub("F_real", mul("F_real", f1, a), mul("F_real", f2, c)));
     imaginary = add("F_imaginary", imaginary,
                     add("F_imaginary", mul("F_imaginary", f1, c), mul("F_imaginary", f2, a)));
   }

@@ -57,6 +57,12 @@ public:
     return std::move(spots);
   }
 
+  /// No fewer than there are: a node may cross twice, and have a place on each panel.
+  double mostSpots() const {
+    const double ofNode = (turns ? 2 : 1) * double(image.panels.size());
+    return ofNode * double(2 * bound(0) + 1) * double(2 * bound(1) + 1) * double(2 * bound(2) + 1);
+  }
+
   double estimate() {
     constexpr std::int64_t lines = 4096;
     const std::int64_t row = 2 * bound(1) + 1;
@@ -316,19 +322,26 @@ private:
 std::vector<Spot> predictSpots(const io::DialsExperiment &image, const PredictionLimits &limits) {
   // A spot and what is made of it: entries of tables, numbers of programs.
   constexpr double bytesOfSpot = 1000, notWorthAsking = 32e6;
-  const double expected = limits.nodes ? 0 : estimateSpots(image, limits);
-  const double bytes = bytesOfSpot * expected;
-  if (bytes > notWorthAsking && bytes > double(io::memoryLimit()) / 2) {
+  Predictor predictor(image, limits);
+  const auto isTooMany = [&](double spots) {
+    const double bytes = bytesOfSpot * spots;
+    return bytes > notWorthAsking && bytes > double(io::memoryLimit()) / 2;
+  };
+  // Most lists are short enough whatever they are, and an estimate costs a part of the list.
+  if (!limits.nodes && isTooMany(predictor.mostSpots())) {
+    const double expected = estimateSpots(image, limits);
+    if (!isTooMany(expected))
+      return predictor.predict();
     char count[32];
     std::snprintf(count, sizeof count, "%.2g", expected);
-    throw std::invalid_argument(std::string("about ") + count +
-                                " reflections are on the detector, whose list needs " +
-                                io::sizeText(bytes) + " of memory, and this process may have " +
-                                io::sizeText(double(io::memoryLimit())) +
-                                "; set a resolution limit (-dmin), use a smaller detector, or more "
-                                "unit cells in the crystal (-N)");
+    throw std::invalid_argument(
+        std::string("about ") + count + " reflections are on the detector, whose list needs " +
+        io::sizeText(bytesOfSpot * expected) + " of memory, and this process may have " +
+        io::sizeText(double(io::memoryLimit())) +
+        "; set a resolution limit (-dmin), use a smaller detector, or more "
+        "unit cells in the crystal (-N)");
   }
-  return Predictor(image, limits).predict();
+  return predictor.predict();
 }
 
 double estimateSpots(const io::DialsExperiment &image, const PredictionLimits &limits) {

@@ -16,6 +16,19 @@
 namespace nanobragg {
 namespace {
 
+/// All pixels of the detector in place of a list of some.
+void takeWholeDetector(Experiment &e) {
+  Detector &d = e.detector;
+  if (std::exchange(e.variant.pixelList, false)) {
+    d.fastPixels = d.wholeFastPixels;
+    d.slowPixels = d.wholeSlowPixels;
+    d.listPanel = d.listSlow = d.listFast = {};
+  }
+  d.roiFastMin = d.roiSlowMin = 0;
+  d.roiFastMax = d.fastPixels - 1;
+  d.roiSlowMax = d.slowPixels - 1;
+}
+
 /// The experiment without all that is no spot, with one step of rotation.
 Experiment ofReflections(const Experiment &image, bool bySource) {
   Experiment e = image;
@@ -29,14 +42,7 @@ Experiment ofReflections(const Experiment &image, bool bySource) {
   Detector &d = e.detector;
   d.mask.clear();
   d.gainMap = d.light = {};
-  if (std::exchange(v.pixelList, false)) {
-    d.fastPixels = d.wholeFastPixels;
-    d.slowPixels = d.wholeSlowPixels;
-    d.listPanel = d.listSlow = d.listFast = {};
-  }
-  d.roiFastMin = d.roiSlowMin = 0;
-  d.roiFastMax = d.fastPixels - 1;
-  d.roiSlowMax = d.slowPixels - 1;
+  takeWholeDetector(e);
   d.oversample = 1;
   e.goniometer.phiSteps = 1;
   e.goniometer.phiStepFraction = 1;
@@ -240,8 +246,8 @@ ReflectionTable ReflectionSource::split(std::span<const int> parts, const Reflec
   std::vector<std::optional<ExpectedReflection>> all;
   std::vector<std::size_t> of;
   const Goniometer &g = experiment.goniometer;
-  BoundProgram &last = program({});
-  const auto angle = last.output("angle"), sigma = last.output("turn_sigma");
+  BoundProgram &unsplit = program({});
+  const auto angle = unsplit.output("angle"), sigma = unsplit.output("turn_sigma");
   const double sigmas = std::sqrt(2 * experiment.average.exponent) + 0.5;
   for (std::size_t row = 0; row != places.size(); ++row) {
     const std::size_t place = places[row];
@@ -261,12 +267,7 @@ ReflectionTable ReflectionSource::split(std::span<const int> parts, const Reflec
       of.push_back(row);
     }
   }
-  Detector &d = experiment.detector;
-  experiment.variant.pixelList = false;
-  d.fastPixels = d.wholeFastPixels;
-  d.slowPixels = d.wholeSlowPixels;
-  d.roiFastMax = d.fastPixels - 1;
-  d.roiSlowMax = d.slowPixels - 1;
+  takeWholeDetector(experiment);
   list(all);
   whole = std::move(of);
   return tabulate(limits, run);
