@@ -58,11 +58,28 @@ else()
   set_target_properties(nb-compiler PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 endif()
 
-# What plugins are compiled against: the dialect and the passes, under one folder, so that
-# "dialect/NB.h" is found there as it is here; and their .td files.
+# The libraries and headers that plugins and MLIR programs of others are built with: headers under one folder, so
+# that "dialect/NB.h" is found there as it is here, and their .td files.
 set(mlir_headers ${CMAKE_INSTALL_INCLUDEDIR}/nanobragg/mlir)
+set(mlir_libraries Dialect Transforms Conversion Pipelines Interpreter)
+foreach(name IN LISTS mlir_libraries)
+  string(TOLOWER nb-${name} target)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${mlir_headers}>
+                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  install(TARGETS ${target} EXPORT NanoBraggMLIR ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/nanobragg
+          COMPONENT compiler)
+endforeach()
+# What those are made of.
+install(TARGETS nb-experiment nb-culling nb-parallel nb-process nb-target EXPORT NanoBraggMLIR
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/nanobragg COMPONENT compiler)
+install(FILES cmake/NanoBraggPlugins.cmake DESTINATION ${package_dir} COMPONENT compiler)
+install(EXPORT NanoBraggMLIR NAMESPACE NanoBragg:: FILE NanoBraggMLIRTargets.cmake
+        DESTINATION ${package_dir} COMPONENT compiler)
+install(FILES lib/Compiler/Pipelines/Registration.h DESTINATION ${mlir_headers} COMPONENT compiler)
 foreach(root ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-  foreach(folder dialect lib/Transforms lib/Conversion)
+  foreach(folder dialect lib/Transforms lib/Conversion lib/Compiler/Pipelines lib/Interpreter
+                 lib/Experiment lib/Program lib/Culling lib/Target)
     install(DIRECTORY ${root}/${folder}/ DESTINATION ${mlir_headers}/${folder} COMPONENT compiler
             FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.h.inc"
             PATTERN CMakeFiles EXCLUDE)

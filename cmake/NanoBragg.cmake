@@ -57,16 +57,20 @@ function(nb_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   nb_precompile(${name} ${NB_HEADERS})
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/runtime/include)
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/runtime/include>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
 # nb_use_mlir(TARGET): TARGET and who links it get MLIR's headers and the shared libMLIR and libLLVM, or with the
 # property NB_STATIC_MLIR none: that is for nb_link_mlir_archives.
 function(nb_use_mlir target)
-  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
-                                              ${CMAKE_SOURCE_DIR}/runtime/include)
-  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  foreach(folder ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/runtime/include)
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
+  endforeach()
+  foreach(folder ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+    target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${folder}>)
+  endforeach()
   set(own_mlir $<BOOL:$<TARGET_PROPERTY:NB_STATIC_MLIR>>)
   target_link_libraries(${target} PUBLIC $<$<NOT:${own_mlir}>:MLIR> $<$<NOT:${own_mlir}>:LLVM>)
 endfunction()
@@ -82,6 +86,17 @@ function(nb_add_mlir_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+endfunction()
+
+# nb_take_plugins(TARGETS...): programs and libraries that load plugins, which find there all of the dialect and
+# what runs an op of theirs in the interpreter.
+function(nb_take_plugins)
+  foreach(target ${ARGN})
+    target_link_libraries(${target} PRIVATE nb-interpreter)
+    target_link_options(${target} PRIVATE LINKER:--whole-archive,$<TARGET_FILE:nb-dialect>
+                        $<TARGET_FILE:nb-interpreter> LINKER:--no-whole-archive)
+    set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
+  endforeach()
 endfunction()
 
 # A shared library that has what it needs of MLIR and LLVM in itself and shows none of it: it can be

@@ -28,8 +28,10 @@ config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%llvm_tools", config.llvm_tools_dir))
 config.substitutions.append(("%nb_build", config.nb_build_dir))
 config.substitutions.append(("%test_data", os.path.join(config.test_source_root, "data")))
+config.substitutions.append(("%lorentz", os.path.join(config.nb_build_dir, "test/plugins/LorentzFactor.so")))
+config.substitutions.append(("%example", os.path.join(config.test_source_root, "../docs/examples/plugin")))
 # Full paths, so that a test can never pick up another build's tool by the same name.
-for tool in ("nb-opt", "nb-sim", "nb-compile", "nb-lsp-server", "nb-try", "nb-reduce", "nb-explore"):
+for tool in ("nb-opt", "nb-sim", "nb-compile", "nb-lsp-server", "nb-try", "nb-reduce", "nb-explore", "nb-run"):
     config.substitutions.append((rf"(?<![\w/.-]){tool}(?![\w./-])",
                                  os.path.join(config.nb_build_dir, "bin", tool)))
 for tool in ("FileCheck", "not", "count", "split-file", "mlir-opt", "mlir-translate"):

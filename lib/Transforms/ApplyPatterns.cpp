@@ -101,6 +101,14 @@ OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
   return {};
 }
 
+/// Loads the dialects of the ops that patterns make, which the program may not have.
+void loadDialects(ModuleOp patterns) {
+  patterns->walk([&](pdl::OperationOp op) {
+    if (const auto name = op.getOpName())
+      patterns.getContext()->getOrLoadDialect(name->split('.').first);
+  });
+}
+
 struct ApplyPatternsPass : nb::impl::ApplyPatternsBase<ApplyPatternsPass> {
   using ApplyPatternsBase::ApplyPatternsBase;
 
@@ -112,6 +120,7 @@ struct ApplyPatternsPass : nb::impl::ApplyPatternsBase<ApplyPatternsPass> {
       auto parsed = parsePatterns(file, program);
       if (!parsed)
         return signalPassFailure();
+      loadDialects(*parsed);
       if (!isSchedule(*parsed))
         patterns.add(PDLPatternModule(std::move(parsed)));
       else if (failed(nb::applySchedule(*parsed, program)))

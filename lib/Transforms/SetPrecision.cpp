@@ -110,7 +110,7 @@ bool Narrower::canBeNarrow(Operation *op) {
   if (isa<LookupOp, ReadPixelOp, ScatterOp, ScatterFactorOp>(op))
     return false;
   if (everything)
-    return elementwise || isa<NBDialect>(op->getDialect());
+    return elementwise || isa<NBDialect>(op->getDialect()) || isa<ExpandableOp>(op);
   // Ops without a use for single precision keep their own; so does geometry, since no op of
   // these makes a vector of a number.
   bool anySingle = false;

@@ -304,8 +304,9 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
     return success();
   if (isa<LookupOp>(op))
     return refuse(op, "looks a table up by pixel; tables are indexed by the dimensions of sums");
-  bool elementwise =
-      OpTrait::hasElementwiseMappableTraits(op) || isa_and_nonnull<NBDialect>(op->getDialect());
+  // A formula that is written with simpler ops has lanes if its types have, whoever's op it is.
+  bool elementwise = OpTrait::hasElementwiseMappableTraits(op) || isa<ExpandableOp>(op) ||
+                     isa_and_nonnull<NBDialect>(op->getDialect());
   if (!elementwise || !isMemoryEffectFree(op))
     return refuse(op, isa_and_nonnull<NBDialect>(op->getDialect())
                           ? "cannot be computed in lanes"

@@ -63,6 +63,7 @@ class InstalledTree(unittest.TestCase):
         done = run(sys.executable, tools / "lit", "-v", f"-Dnb_opt={self.tool('nb-opt')}", f"-Dplugin={plugin}",
                    f"-Dfilecheck={tools / 'FileCheck'}", examples / "plugin")
         self.assertIn("Passed: 1", done.stdout)
+        self.op_of_a_plugin(build / "LorentzFactor.so", examples / "plugin")
         pipeline = ("--pipeline=builtin.module(func.func(nb-erase-probes,nb-hoist-invariants,nb-divide-once,"
                     "nb-remove-branches,nb-fuse))")
         done = run(self.tool("nb-try"), *EXAMPLE_FLAGS[:-2], "--quiet", f"--plugin={plugin}", pipeline, "--repeat=1",
@@ -82,6 +83,25 @@ class InstalledTree(unittest.TestCase):
         self.assertIn("nb.image", stock)
         self.assertTrue((self.prefix / "include/nanobragg/mlir/dialect/NBOps.td").exists())
         self.assertTrue(self.tool("nb-lsp-server").exists())
+
+    def op_of_a_plugin(self, plugin, example):
+        flags, square, replaced = CUBIC[:-2], self.root / "square.mlir", self.root / "lorentz.mlir"
+        square.write_text(run(self.tool("nb-sim"), *flags, "-lambda", "1", "--quiet", "--emit=nb").stdout)
+        run(self.tool("nb-opt"), square, f"--plugin={plugin}", f"--patterns={example / 'lorentz.pdll'}", "-o", replaced)
+        self.assertEqual(replaced.read_text().count("own.lorentz_factor"), 1)
+        done = run(self.tool("nb-run"), replaced, f"--plugin={plugin}", "--compare-engines", "--", *flags, "-lambda", "1")
+        self.assertIn("the engines agree", done.stdout)
+
+    def test_own_programs(self):
+        """MLIR programs that link the compiler's libraries."""
+        build = self.root / "my-opt"
+        self.build_example("my-opt", build, f"-DCMAKE_CXX_COMPILER={arguments.cxx}", f"-DCMAKE_C_COMPILER={arguments.cc}")
+        program = self.root / "for-my-opt.mlir"
+        program.write_text(run(self.tool("nb-sim"), *EXAMPLE_FLAGS[:-2], "--quiet", "--emit=nb").stdout)
+        self.assertIn("llvm.func @image_run_tile", run(build / "my-opt", program, "--nb-cpu-pipeline").stdout)
+        program.write_text("func.func @f() -> f64 {\n  %x = arith.constant 2.0 : f64\n  %v = nb.vec %x, %x, %x : f64\n"
+                           "  %y = nb.dot %v, %v : !nb.vec3<f64>\n  return %y : f64\n}\n")
+        self.assertEqual(float(run(build / "interpret", program).stdout), 12)
 
     def test_compiler_explorer(self):
         """Each compiler of the settings for a Compiler Explorer, run as that does (its lib/compilers/mlir.ts): the

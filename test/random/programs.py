@@ -1,6 +1,7 @@
 """Random nb programs and their gradients, compiled and interpreted.
 
     programs.py --seed 1 --programs 20 NB_OPT NB_RUN
+    programs.py --plugin LorentzFactor.so NB_OPT NB_RUN               with an op of docs/examples/plugin
     programs.py --seed 7 --programs 1 --keep FOLDER NB_OPT NB_RUN     one program, for a look
 
 Sums run over as many entries as a table has, over fewer and over none; with --negative also a negative number of times.
@@ -25,8 +26,8 @@ COUNTS = {"np": (1, 2), "ns": (1, 3), "nf": (1, 4, 17), "n1": (TABLE, TABLE, 1, 
 
 
 class Program:
-    def __init__(self, rng, guards):
-        self.rng, self.guards, self.lines, self.names, self.depth = rng, guards, [], 0, 1
+    def __init__(self, rng, guards, foreign):
+        self.rng, self.guards, self.foreign, self.lines, self.names, self.depth = rng, guards, foreign, [], 0, 1
 
     def new(self, text):
         self.names += 1
@@ -46,7 +47,7 @@ class Program:
     def value(self, scope):
         """A number of moderate size, from those in scope."""
         a, b = self.rng.choice(scope), self.rng.choice(scope)
-        kind = self.rng.randrange(9)
+        kind = self.rng.randrange(12 if self.foreign else 9)
         if kind < 3:
             result = self.new(f"arith.{self.rng.choice(['addf', 'subf', 'mulf'])} {a}, {b} : f64")
         elif kind == 3:
@@ -61,6 +62,10 @@ class Program:
             result = self.new(f"arith.select {above}, {a}, {self.rng.choice(scope)} : f64")
         elif kind == 7:
             result = self.new(f"arith.{self.rng.choice(['maximumf', 'minimumf'])} {a}, {b} : f64")
+        elif kind > 8:
+            size = self.new(f"arith.addf {self.new(f'math.absf {b} : f64')}, %one : f64")
+            index = self.new(f"nb.vec {a}, {b}, %one : f64")
+            result = self.new(f"own.lorentz_factor {index}, {self.new(f'nb.vec %one, {size}, %one : f64')} : !nb.vec3<f64>")
         else:
             square = self.new(f"arith.mulf {a}, {a} : f64")
             result = self.new(f"math.sqrt {self.new(f'arith.addf {square}, %one : f64')} : f64")
@@ -177,7 +182,8 @@ def run(words):
 class Trial:
     def __init__(self, options, seed, folder):
         self.options, self.folder, rng = options, folder, random.Random(seed)
-        self.program = Program(rng, options.guards).text()
+        self.plugin = [f"--plugin={options.plugin}"] if options.plugin else []
+        self.program = Program(rng, options.guards, bool(options.plugin)).text()
         negative = {"n1": (-2,), "n2": (-1,)} if options.negative else {}
         self.arguments = {name: rng.choice(counts + negative.get(name, ())) for name, counts in COUNTS.items()}
         number = lambda: rng.choice([math.inf, -math.inf, 0.0]) if options.infinities and rng.random() < 0.3 else rng.uniform(-1.5, 1.5)  # noqa: E731
@@ -201,7 +207,7 @@ class Trial:
         words += [word for output in outputs for word in ("--out", output)]
         both = []
         for flags in ([], ["--no-fuse"]):
-            run([self.options.nb_run, self.folder / name, *words, *flags])
+            run([self.options.nb_run, self.folder / name, *self.plugin, *words, *flags])
             both.append([np.load(output) for output in outputs])
         for i, (compiled, interpreted) in enumerate(zip(*both, strict=True)):
             largest = np.abs(interpreted[np.isfinite(interpreted)]).max(initial=0)
@@ -211,9 +217,9 @@ class Trial:
     def check(self):
         (self.folder / "image.mlir").write_text(self.program)
         self.compare("image.mlir")
-        run([self.options.nb_opt, self.folder / "image.mlir", "--nb-cpu-pipeline=derivative=vjp(default_F,distance)", "-o", os.devnull])
-        run([self.options.nb_opt, self.folder / "image.mlir", "--nb-interpreter-pipeline=derivative=vjp(default_F,distance)",
-             "-o", self.folder / "gradient.mlir"])
+        run([self.options.nb_opt, self.folder / "image.mlir", *self.plugin, "--nb-cpu-pipeline=derivative=vjp(default_F,distance)", "-o", os.devnull])
+        run([self.options.nb_opt, self.folder / "image.mlir", *self.plugin,
+             "--nb-interpreter-pipeline=derivative=vjp(default_F,distance)", "-o", self.folder / "gradient.mlir"])
         self.compare("gradient.mlir")
 
 
@@ -224,6 +230,7 @@ def main():
     parser.add_argument("--guards", action="store_true")
     parser.add_argument("--negative", action="store_true", help="counts below 0, too")
     parser.add_argument("--infinities", action="store_true")
+    parser.add_argument("--plugin", help="the plugin LorentzFactor.so: programs have its op, too")
     parser.add_argument("--keep", help="folder for the program and its gradient")
     parser.add_argument("nb_opt")
     parser.add_argument("nb_run")

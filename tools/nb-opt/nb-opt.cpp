@@ -3,9 +3,9 @@
 #include "dialect/FlagLocations.h"
 #include "dialect/NB.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
+#include "lib/Compiler/Pipelines/Registration.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Files/PrintableErrors.h"
-#include "lib/Transforms/Schedule/ScheduleOps.h"
 #include "tools/nb-opt/Help.h"
 #include "tools/nb-opt/RunningPasses.h"
 
@@ -74,7 +74,9 @@ void explainStatistics(StringRef word) {
 }
 
 /// Replaces the options of the project's other tools by nb-opt's, and adds those that these need.
-std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &words) {
+/// Loads the plugins of --plugin.
+llvm::Expected<std::vector<char *>>
+translate(int argc, char **argv, std::vector<std::string> &words, DialectRegistry &registry) {
   bool prefix = false;
   for (int i = 0; i < argc; ++i) {
     StringRef word = argv[i];
@@ -84,7 +86,10 @@ std::vector<char *> translate(int argc, char **argv, std::vector<std::string> &w
       words.push_back("--nb-interpreter-pipeline");
     else if (word == "--pipeline" || word.starts_with("--pipeline="))
       words.push_back("--pass-pipeline" + word.drop_front(strlen("--pipeline")).str());
-    else if (word.consume_front("--patterns="))
+    else if (word.consume_front("--plugin=")) {
+      if (auto error = nb::loadPlugins(word, registry))
+        return error;
+    } else if (word.consume_front("--patterns="))
       words.push_back("--nb-apply-patterns=files=" + word.str());
     else
       words.push_back(word.str());
@@ -163,16 +168,19 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<nb::NBDialect>();
-  nb::registerScheduleOps(registry);
+  nb::registerAllDialects(registry);
   nb::registerPassesOnce();
 
   if (std::any_of(argv + 1, argv + argc, mayHoldUnprintable))
     nanobragg::io::makeErrorsPrintable();
   std::vector<std::string> words;
-  std::vector<char *> pointers = translate(argc, argv, words);
+  llvm::Expected<std::vector<char *>> pointers = translate(argc, argv, words, registry);
+  if (!pointers) {
+    llvm::errs() << "nb-opt: error: " << llvm::toString(pointers.takeError()) << "\n";
+    return EXIT_FAILURE;
+  }
   const auto runWords = [&] {
-    return asMainReturnCode(run(int(words.size()), pointers.data(), registry));
+    return asMainReturnCode(run(int(words.size()), pointers->data(), registry));
   };
   const bool help = llvm::any_of(words, [](StringRef word) {
     return word.starts_with("-") && is_contained({"h", "help", "help-hidden"}, word.ltrim('-'));

@@ -43,8 +43,8 @@ constexpr OwnFlag<C> flags[] = {
      "", [](C &c, const Text &v) { c.because = v; }},
     {"-o", "FILE", "the program to write; default: standard output", "",
      [](C &c, const Text &v) { c.output = v; }},
-    {"--plugin", "FILES", "shared objects with the dialects of the program, with commas between",
-     "", [](C &c, const Text &v) { c.plugins = v; }},
+    {"--plugin", "FILES", "comma-separated shared objects with dialects of the program", "",
+     [](C &c, const Text &v) { c.plugins = v; }},
     {"--quiet", "", "print no progress", "", [](C &c, const Text &) { c.quiet = true; }},
 };
 

@@ -9,6 +9,7 @@
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Experiment/CheckedSize.h"
 #include "lib/Files/MemoryLimit.h"
@@ -30,7 +31,7 @@ namespace {
 using nanobragg::Failure, nanobragg::Success, nanobragg::Different;
 
 struct Command {
-  std::string file, function;
+  std::string file, function, plugins;
   std::vector<std::string> arguments, outputs, probes, experiment;
   std::optional<Pixel> tracePixel;
   bool interpret = false, checkFinite = false, checkBounds = false, compare = false;
@@ -58,6 +59,8 @@ constexpr nanobragg::OwnFlag<C> flags[] = {
      "", [](C &c, const Text &v) { c.arguments.push_back(v); }},
     {"--out", "FILE", ".npy file for a result, once for each result; default: print", "",
      [](C &c, const Text &v) { c.outputs.push_back(v); }},
+    {"--plugin", "FILES", "comma-separated shared objects with dialects of the program", "",
+     [](C &c, const Text &v) { c.plugins = v; }},
     {"--threads", "N", "threads of the interpreter; 0: one per core", "",
      [](C &c, const Text &v) { c.threads = int(countOf("--threads", v, 0, 4096)); }},
     {"--no-fuse", "", "run the reference interpreter, not a compiled kernel", "",
@@ -196,7 +199,10 @@ std::vector<InterpreterResult> runInterpreter(func::FuncOp function, const Argum
 
 int run(const std::vector<std::string> &words) {
   const Command command = parse(words);
-  MLIRContext context(MLIRContext::Threading::DISABLED);
+  DialectRegistry registry;
+  if (auto error = loadPlugins(command.plugins, registry))
+    throw std::runtime_error(llvm::toString(std::move(error)));
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   loadForInterpreter(context);
 
   auto program = loadProgram(command.file, context);

@@ -1,9 +1,8 @@
 #include "lib/Compiler/Pipelines/Dialects.h"
 
-#include "dialect/NB.h"
+#include "lib/Compiler/Pipelines/Registration.h"
 #include "lib/Frontend/Frontend.h"
 #include "lib/Interpreter/Interpreter.h"
-#include "lib/Transforms/Schedule/ScheduleOps.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -15,10 +14,9 @@
 
 void mlir::nb::registerCompilerDialects(DialectRegistry &registry) {
   // A program from a file, a pass of MLIR's or a schedule may have ops of any dialect.
-  registerAllDialects(registry);
+  mlir::registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<NBDialect>();
-  registerScheduleOps(registry);
+  nb::registerAllDialects(registry);
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);

@@ -1,8 +1,11 @@
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 
+#include "dialect/NB.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
+#include "lib/Compiler/Pipelines/Registration.h"
 #include "lib/Conversion/Passes.h"
 #include "lib/Transforms/Passes.h"
+#include "lib/Transforms/Schedule/ScheduleOps.h"
 
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
@@ -15,13 +18,22 @@
 
 using namespace mlir;
 
+void nb::registerAllDialects(DialectRegistry &registry) {
+  registry.insert<NBDialect>();
+  registerScheduleOps(registry);
+}
+
+void nb::registerAllPasses() {
+  registerTransformsPasses();
+  registerConversionPasses();
+  registerPipelines();
+}
+
 void nb::registerPassesOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
-    registerAllPasses();
-    registerTransformsPasses();
-    registerConversionPasses();
-    registerPipelines();
+    mlir::registerAllPasses();
+    nb::registerAllPasses();
   });
 }
 

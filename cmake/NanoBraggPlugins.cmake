@@ -1,0 +1,25 @@
+# nanobragg_add_plugin(NAME SOURCES... [DIALECT name FILE.td]): a shared object with passes or a dialect, NAME.so, for
+# --plugin of the programs. DIALECT: FILE.h.inc, .cpp.inc, .ops.h.inc and .ops.cpp.inc have its declarations.
+function(nanobragg_add_plugin name)
+  cmake_parse_arguments(ARG "" "" "DIALECT" ${ARGN})
+  add_library(${name} MODULE ${ARG_UNPARSED_ARGUMENTS})
+  # Its code of MLIR and of the nb dialect is in the program that loads it.
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  set(folders $<TARGET_PROPERTY:NanoBragg::Dialect,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_include_directories(${name} SYSTEM PRIVATE ${folders} ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+  set_target_properties(${name} PROPERTIES PREFIX "")
+  if(ARG_DIALECT)
+    list(GET ARG_DIALECT 0 dialect)
+    list(GET ARG_DIALECT 1 LLVM_TARGET_DEFINITIONS)
+    cmake_path(GET LLVM_TARGET_DEFINITIONS STEM base)
+    set(includes EXTRA_INCLUDES ${NanoBragg_MLIR_INCLUDE_DIR} ${NanoBragg_MLIR_INCLUDE_DIR}/dialect
+                 ${MLIR_INCLUDE_DIRS})
+    mlir_tablegen(${base}.h.inc -gen-dialect-decls -dialect=${dialect} ${includes})
+    mlir_tablegen(${base}.cpp.inc -gen-dialect-defs -dialect=${dialect} ${includes})
+    mlir_tablegen(${base}.ops.h.inc -gen-op-decls ${includes})
+    mlir_tablegen(${base}.ops.cpp.inc -gen-op-defs ${includes})
+    add_public_tablegen_target(${name}Ops)
+    add_dependencies(${name} ${name}Ops)
+  endif()
+endfunction()
