@@ -28,7 +28,7 @@ for needed in ("scipy", "msgpack"):
         print(f"skipped: there is no {needed}")
         sys.exit(0)
 
-from nanobragg.refine import _files, _report, photographs
+from nanobragg.refine import _files, _lattices, _report, photographs
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
 from nanobragg.refine._blocks import Blocks
@@ -967,6 +967,22 @@ class OfIndices(unittest.TestCase):
             same = np.rint(np.linalg.inv(one.lattices[best].matrix) @ first).astype(int)
             np.testing.assert_array_equal(unit(some @ same.T), unit(some))
             self.assertGreater(margin, 2)
+
+
+class OfFurtherLattices(unittest.TestCase):
+    def test_one_without_spots_of_its_own_is_none(self):
+        """Tails of a crystal's spots make no second crystal of spots that are the first one's."""
+        spots = Spots(np.zeros((100, 2)), np.ones(100), np.ones(100), np.zeros((100, 4)))
+        lattice = lambda turn, which: Fitted(rotation(np.array([0, 0, turn])) / 50, None, ISOTROPIC, indexed=np.isin(np.arange(100), which),
+                                             off=np.zeros((100, 2)), missing=np.zeros(100))
+        first = lattice(0.0, range(90))
+        for own, count in (((*range(60, 90), *range(90, 98)), 1), (range(70, 98), 1), (range(84, 98), 2)):
+            other = lattice(0.5, own)
+            without = lattice(0.0, sorted({*range(90)} - {*own}))
+            with mock.patch.object(_lattices, "orientation", side_effect=[first, other, _lattices.Rejected("")]), \
+                    mock.patch.object(_lattices, "assign", side_effect=lambda one, *_: one), \
+                    mock.patch.object(_lattices, "refit", side_effect=lambda *_: [without, other]):
+                self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(), 3)), count)
 
 
 class OfPlaces(unittest.TestCase):

@@ -150,6 +150,28 @@ class Fitted(unittest.TestCase):
             np.testing.assert_allclose(costs, min(costs), rtol=2e-3)
 
 
+class OfObliqueCells(unittest.TestCase):
+    def test_blocks_of_a_hexagonal_cell_are_any_ellipsoid(self):
+        """They start round, and sizes of sets that are a halo follow those of the others."""
+        real = np.array([[58, 0, 0], [-29, 29 * 3**0.5, 0], [0, 0, 75]])
+        parts = (nb.Crystal(real_space=1e-10 * real), nb.Beam(wavelength=1e-10),
+                 nb.Detector.plane(np.array([-86, 86, -200]) * 1e-3, (1, 0, 0), (0, -1, 0), (20, 20), 0.172e-3, beam_direction=(0, 0, -1)))
+        sim, _ = simulators(parts, np.radians(0.1), 5e-4, 2e-4)
+        a, b, c, d, e, f = (sim[f"ncells_{axis}"] for axis in "abcdef")
+        hkl = np.array([(1, 0, 0), (0, 1, 0), (-1, 1, 0), (1, 1, 0), (0, 0, 1), (2, -1, 3)])
+        widths = np.linalg.norm(hkl @ [[a, d, f], [d, b, e], [f, e, c]], axis=1)
+        np.testing.assert_allclose(widths, 2000 * np.linalg.norm(hkl @ np.linalg.inv(real).T, axis=1), rtol=1e-6)
+        flat = np.ones((20, 20))
+        blocks = Blocks(sim, Boxes.around(np.array([[9.5, 9.5]]), 2, flat, flat > 0, flat), system="hexagonal")
+        self.assertEqual([name for name in blocks.names if name.startswith("size")], ["size a", "size b", "size c", "size ab"])
+        x = np.zeros(blocks.size)
+        x[7], x[[blocks.names.index("size a"), blocks.names.index("size ab")]] = 0.3, (0.2, -0.1)
+        for i, change in blocks._directions(x, 0, blocks.values(x, 0)):
+            high, low = (blocks.values(x + step * np.eye(len(x))[i], 0) for step in (1e-5, -1e-5))
+            for name in set(change) & {f"ncells_{axis}" for axis in "abcd"}:
+                np.testing.assert_allclose(change[name], (high[name] - low[name]) / 2e-5, rtol=1e-6, err_msg=f"{name} by {blocks.names[i]}")
+
+
 class FittedOften(Fitted):
     nightly = True
     STILLS, STARTS = 6, 6

@@ -28,6 +28,7 @@ class Quantity:
 
 
 _EDGES = ("ncells_a", "ncells_b", "ncells_c")
+_BETWEEN = {"ncells_d": "ab", "ncells_e": "bc", "ncells_f": "ac"}  # widths between axes that are not at right angles
 # Numbers that all blocks of a still have in common.
 SHARED = {
     "divergence horizontal": Quantity("divergence", ("hdiv_sigma",), sigma=1.0),
@@ -137,13 +138,16 @@ class Blocks:
         traces = numpy.array([[numpy.trace(strain)] for strain in self.cells[0].strains])
         basis = numpy.linalg.svd(traces)[0].T
         self.strains = [basis[0 if volume or lattice else 1:] for lattice in range(len(self.cells))]
-        self.shared = SHARED | (_POINT_SPREAD if response.psf else {}) | (more or {})
+        between = {name: axes for name, axes in _BETWEEN.items() if name in sim and sim[name]}
+        self.edges = (*_EDGES, *between)
+        self.shared = SHARED | {f"size {axes}": Quantity("size", (name,), float(numpy.sqrt(numpy.prod([sim[f"ncells_{axis}"] for axis in axes]))), 1.0)
+                                for name, axes in between.items()} | (_POINT_SPREAD if response.psf else {}) | (more or {})
         self.names = [name for k in range(self.sets) for name in self._names(k, self.of[k])]
         self.names += [*self.shared, *(self._of(lattice) + name for lattice, strains in enumerate(self.strains)
                                        for name in (*(f"strain {i}" for i in range(len(strains))), "B"))]
         self.size = len(self.names)
         self.first = len(OF_SET) * self.sets  # the first of the shared numbers
-        self.edges = [0.0] * self.sets  # where logarithms of edges start
+        self.begins = [0.0] * self.sets  # where logarithms of edges start
         self.evaluations = 0
         members = (m for quantity in self.shared.values() for m in quantity.members)
         self.start = {name: sim[name] for name in dict.fromkeys(("reciprocal_matrix", "mosaic_abc", "fluence", *members))}
@@ -200,7 +204,7 @@ class Blocks:
         of the lattice's first set, have a share of its photons, and edges ``edge`` times as long."""
         other = type(self).__new__(type(self))
         other.__dict__ |= self.__dict__
-        other.sets, other.edges, other.of = self.sets + 1, [*self.edges, numpy.log(edge)], [*self.of, lattice]
+        other.sets, other.begins, other.of = self.sets + 1, [*self.begins, numpy.log(edge)], [*self.of, lattice]
         other.first = self.first + len(OF_SET)
         other.names = [*self.names[:self.first], *self._names(self.sets, lattice), *self.names[self.first:]]
         other.size = len(other.names)
@@ -218,13 +222,12 @@ class Blocks:
         values = {"reciprocal_matrix": self.cells[self.of[k]].matrix(self._crystal(x, k)) * METRES,
                   "mosaic_abc": self.start["mosaic_abc"] * numpy.exp(own[3:6]),
                   # The photons of a node are as the volume of a block.
-                  "fluence": self.start["fluence"] * numpy.exp(own[6] - 3 * own[7]),
-                  **{name: self.start[name] * numpy.exp(own[7]) for name in _EDGES}}
+                  "fluence": self.start["fluence"] * numpy.exp(own[6] - 3 * own[7])}
         for quantity, number in zip(self.shared.values(), x[self.first:]):
             for name in quantity.members:
                 before = values.get(name, self.start[name])
                 values[name] = before * numpy.exp(number) if quantity.unit is None else before + quantity.unit * number
-        return values
+        return values | {name: values[name] * numpy.exp(own[7]) for name in self.edges}
 
     def _falloff(self, x, lattice):
         return numpy.exp(-0.5 * x[self.own(lattice)][-1] * self.squares)
@@ -282,10 +285,11 @@ class Blocks:
         for i in range(3):
             yield own + i, {"reciprocal_matrix": by[i]}
             yield own + 3 + i, {"mosaic_abc": values["mosaic_abc"] * numpy.eye(3)[i]}
-        yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in _EDGES}}
+        yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in self.edges}}
         for i, quantity in enumerate(self.shared.values()):
             if quantity.members:
-                yield self.first + i, {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
+                longer = numpy.exp(x[own + 7]) if quantity.group == "size" else 1.0
+                yield self.first + i, {name: values[name] if quantity.unit is None else longer * quantity.unit for name in quantity.members}
         for i, strain in enumerate(self.strains[self.of[k]]):
             yield self.own(self.of[k]).start + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
 

@@ -147,13 +147,24 @@ def simulators(parts, mosaicity, bandwidth, divergence):
     crystal = dataclasses.replace(crystal, default_F=1, ncells=10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sim = Simulator(dataclasses.replace(crystal, shape="gauss", average="closed", average_tolerance=0.02, mosaic_abc=[mosaicity] * 3),
-                        dataclasses.replace(beam, bandwidth_sigma=bandwidth, divergence_sigma=divergence), *others, threads=1, cull=1e-5)
         plain = Simulator(dataclasses.replace(crystal, average="sampled"), beam, *others, threads=1)
-    edges = numpy.linalg.norm(numpy.linalg.inv(sim["reciprocal_matrix"]), axis=1)
-    for name, edge in zip("abc", edges):
-        sim[f"ncells_{name}"] = max(_EDGE / edge, 5.0)
+        block = _block(plain["reciprocal_matrix"])
+        shape = {"ncells_def": (1, 1, 1)} if any(block[3:]) else {}
+        sim = Simulator(dataclasses.replace(crystal, shape="gauss", average="closed", average_tolerance=0.02, mosaic_abc=[mosaicity] * 3, **shape),
+                        dataclasses.replace(beam, bandwidth_sigma=bandwidth, divergence_sigma=divergence), *others, threads=1, cull=1e-5)
+    for name, cells in zip("abcdef" if shape else "abc", block):
+        sim[f"ncells_{name}"] = cells
     return sim, plain
+
+
+def _block(reciprocal):
+    """Cells along a, b and c of a block that is as wide in all directions, and what -Ncells_def gives of it, 0 between axes at right angles.
+    reciprocal: the matrix, 1/m."""
+    values, vectors = numpy.linalg.eigh(reciprocal.T @ reciprocal)
+    cells = _EDGE * (vectors * numpy.sqrt(values)) @ vectors.T
+    cells *= max(1.0, 5.0 / numpy.diag(cells).min())
+    between = cells[[0, 1, 0], [1, 2, 2]]
+    return [*numpy.diag(cells), *numpy.where(numpy.abs(between) > 1e-3 * cells.max(), between, 0.0)]
 
 
 def simulator(parts, grid, lowest):
@@ -221,7 +232,7 @@ class Fit:
             own = slice(len(OF_SET) * k, len(OF_SET) * (k + 1))
             sigma[own] = [*[1e-2] * 3, *[1.0] * 3, numpy.inf, 1.0]
             reach[own] = [*[2e-3] * 3, *[1.0] * 5]
-            about[own.stop - 1] = model.edges[k]
+            about[own.stop - 1] = model.begins[k]
         for i, quantity in enumerate(model.shared.values()):
             sigma[sets + i] = quantity.sigma
         for lattice in range(len(model.cells)):

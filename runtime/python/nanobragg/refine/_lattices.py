@@ -19,6 +19,7 @@ STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
 _WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, of spots that are indexed
 _ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
 _DOMAIN = numpy.radians(1.5)  # lattices that are turned by less are domains of one crystal, which sets of mosaic blocks explain better
+_OWN = 0.5  # part of the spots of a further lattice that no other one has without it
 _SCALE = 0.01  # by which scattering vectors of a further lattice may be longer or shorter than the first one's
 
 
@@ -82,10 +83,11 @@ def lattices_of(spots, detectors, model, most):
         except Rejected:
             break
         more = found if _is_domain(other, found) else refit([*found, other], spots, model.system, STAGES[-1:])
-        if len(more) == len(found):
-            others &= ~(rest & other.indexed)
-        else:
+        gained = _indexed(more).sum() - _indexed(found).sum()
+        if len(more) > len(found) and gained > _OWN * more[-1].indexed.sum():
             found = more
+        else:
+            others &= ~(rest & other.indexed)
     return sorted(found, key=lambda one: -one.indexed.sum())
 
 

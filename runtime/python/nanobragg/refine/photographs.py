@@ -529,7 +529,7 @@ def in_words(explained):
     """Numbers of a still that was explained, and of its first lattice, with the units people use."""
     values = explained.values
     for name, key, unit in (("divergence_h_mrad", "hdiv_sigma", 1e3), ("divergence_v_mrad", "vdiv_sigma", 1e3),
-                            ("bandwidth_percent", "bandwidth_sigma", 100.0), *((f"cells_{axis}", f"ncells_{axis}", 1.0) for axis in "abc")):
+                            ("bandwidth_percent", "bandwidth_sigma", 100.0), *((f"cells_{axis}", f"ncells_{axis}", 1.0) for axis in "abcdef" if f"ncells_{axis}" in values)):
         yield name, values[key] * unit
     if "psf_fwhm" in values:
         yield "psf_um", values["psf_fwhm"] * 1e6
@@ -547,7 +547,7 @@ def _words_of(lattice):
 _CELL = ("a", "b", "c", "alpha", "beta", "gamma")
 _COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", *_CELL, "missing_deg",
-            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
+            "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
             "chi2_background", "gain", "gain_sigma", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
 
 

@@ -292,7 +292,7 @@ def _measure(sweep, boxes, table, bbox, summed):
 
 _COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
             "sums_far", "sums_data", "sums_data_far", "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
-            "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "why"]
+            "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "why"]
 
 
 def _line(sweep):
