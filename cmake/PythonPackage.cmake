@@ -4,6 +4,9 @@
 include(OthersLicenses)
 nb_install_licenses(nanobragg/licenses libpng-dev zlib1g-dev nlohmann-json3-dev)
 add_custom_target(nb-python-package DEPENDS nb-python nb-python-stub nb-python-fields)
+if(TARGET nb-python-builders)
+  add_dependencies(nb-python-package nb-python-builders)
+endif()
 
 # Files of reflections other than lists.
 find_path(GEMMI_INCLUDE_DIR gemmi/mtz.hpp)

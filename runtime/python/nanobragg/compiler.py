@@ -8,7 +8,7 @@
     sim = compiler.kernel(flags, pipeline="builtin.module(...)")
     verdict = compiler.judge(flags, "builtin.module(...)")  # right? where is it wrong? faster?
 
-Errors in a program or a pipeline are CompilerErrors, whose text says where.
+A program is text, or an ``ir.Module`` of ``nanobragg.mlir``. Errors in a program or a pipeline are CompilerErrors, whose text says where.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from . import _core
 from ._arrays import words
@@ -98,6 +98,17 @@ class Result:
         return "\n".join(lines)
 
 
+class Module(Protocol):
+    """An ``ir.Module`` of ``nanobragg.mlir``."""
+
+    @property
+    def operation(self) -> Any:
+        """Its op."""
+
+
+Program = str | Result | Module
+
+
 def _asked(call, *arguments):
     try:
         return call(*arguments)
@@ -106,8 +117,10 @@ def _asked(call, *arguments):
 
 
 def _program(text):
+    if hasattr(text, "operation"):
+        text = text.operation.get_asm(use_name_loc_as_prefix=True)
     if not isinstance(text, (str, Result)):
-        raise TypeError(f"a program is text, and this is {type(text).__name__}")
+        raise TypeError(f"a program is text or a module of nanobragg.mlir, and this is {type(text).__name__}")
     if not str(text).strip():
         raise ValueError("a program is text, and this is empty")
     return str(text)
@@ -124,7 +137,7 @@ def emit(flags: str | Iterable[object], stage: str = "nb", **how: Any) -> str:
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
 
 
-def run(text: str | Result, pipeline: str = "", **options: str) -> Result:
+def run(text: Program, pipeline: str = "", **options: str) -> Result:
     """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)", and what each pass took and said: a Result.
 
     Without a pipeline the compiler's own passes run, up to fusion. options: plugins=, patterns= (files, with commas
@@ -191,7 +204,7 @@ def _verdict(row):
                    row["loop_spills"])
 
 
-def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: str | Result | None = None, repeat: int = 9,
+def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Program | None = None, repeat: int = 9,
           gradient: str = "none") -> Any:
     """Is the kernel that a pipeline makes of an experiment right, and is it faster than that of the compiler's own passes?
 
@@ -220,7 +233,7 @@ def assembly(flags: str | Iterable[object], **how: Any) -> str:
     return emit(flags, "asm", **how)
 
 
-def kernel(flags: str | Iterable[object], pipeline: str = "", program: str | Result | None = None, plugins: str = "",
+def kernel(flags: str | Iterable[object], pipeline: str = "", program: Program | None = None, plugins: str = "",
            patterns: str = "", **how: Any) -> Simulator:
     """A simulator that runs on a kernel of one's own.
 
