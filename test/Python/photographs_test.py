@@ -691,6 +691,16 @@ SLOW translation FAST 1 0 0 0 0 0
         np.testing.assert_allclose(still.fitted.detector.centre, CENTRE, atol=0.5)
         self.assertEqual(verdict(still), ("good", ""))
 
+    def test_a_turned_image_is_found_by_its_beam(self):
+        """The header's beam is 117 pixels off where the image is turned by 90 degrees after it was cut."""
+        cut, turned = self.photons[180:, :PIXELS - 180], os.path.join(self.folder.name, "turned.cbf")
+        centre = np.array(CENTRE) - (0, 180)
+        write_cbf(turned, np.ascontiguousarray(np.rot90(cut)), DISTANCE, centre)
+        still, = photographs.index([turned], self.model, workers=1, pixels=False)
+        np.testing.assert_allclose(still.fitted.detector.centre, (centre[1], cut.shape[1] - centre[0]), atol=0.5)
+        self.assertGreater(still.indexed, 0.95 * still.spots)
+        self.assertEqual(verdict(still), ("good", ""))
+
     def test_a_verdict_tells_wrong_models(self):
         """The same still by a cell of which an axis is 4 % longer, and by structure factors of another crystal."""
         longer, other = (os.path.join(self.folder.name, name) for name in ("longer.mtz", "other.mtz"))

@@ -1,6 +1,7 @@
 """The lattices of a still: orientations of a known cell on one detector, each with spots of its own."""
 
 import dataclasses
+import itertools
 
 import numpy
 
@@ -19,6 +20,9 @@ STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
 _WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, of spots that are indexed
 _ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
 _DOMAIN = numpy.radians(1.5)  # lattices that are turned by less are domains of one crystal, which sets of mosaic blocks explain better
+_MOST_SPOTS, _NEAR_SPOTS = 0.8, 0.9  # part of the spots, and pixels from their reflections, of lattices that are not doubted
+_ENOUGH = 20  # spots by which the beam is looked for
+_BESIDE, _SAME = 40.0, 8.0  # pixels: how far from the header's place it is looked for, and between places that are tried
 _OWN = 0.5  # part of the spots of a further lattice that no other one has without it
 _SCALE = 0.01  # by which scattering vectors of a further lattice may be longer or shorter than the first one's
 
@@ -41,10 +45,11 @@ def fit_stages(fitted, spots, system, stages, held=False):
     return assign(fitted, spots.at, _WITHIN, _MISSING)
 
 
-def orientation(spots, detectors, model, held=False):
-    """The Fitted of the lattice that most spots are of. held: the detector stays. Rejected where there is none."""
+def orientation(spots, detectors, model, held=False, sure=True):
+    """The Fitted of the lattice that most spots are of. held: the detector stays. sure: whether the beam may be where the detectors say.
+    Rejected where there is none."""
     found = []
-    for shifted in (False,) if held else (False, True):  # the beam's place may be some pixels off
+    for shifted in (False,) if held else (False, True) if sure else (True,):  # the beam's place may be some pixels off
         if shifted and found and max(part for _, _, part, *_ in found) > 0.5:
             break
         found += [(*oriented, detector) for detector in detectors
@@ -72,9 +77,50 @@ def _by_chance(fitted, spots):
     return numpy.mean([assign(fitted, spots.at + shift, _WITHIN, _MISSING).indexed.sum() for shift in _ELSEWHERE])
 
 
+def beams(detector, shape):
+    """The detector with the beam where the symmetries of an image of this shape bring it, and some pixels elsewhere. An image that is
+    mirrored or turned by 90 degrees shows the crystal in another orientation; only the place of the beam betrays it."""
+    size = numpy.array(shape[::-1], float)
+    part = numpy.array(detector.centre) / size
+    places = [detector.centre]
+    if len(detector.panels) == 1:
+        places += [size * (sign * (turned - 0.5) + 0.5) for turned in (part, part[::-1]) for sign in itertools.product((1, -1), repeat=2)]
+    places += [detector.centre + _BESIDE * numpy.array([numpy.cos(angle), numpy.sin(angle)]) for angle in numpy.arange(0, 2 * numpy.pi, numpy.pi / 4)]
+    for i, place in enumerate(places):
+        if all(numpy.linalg.norm(numpy.subtract(place, other)) > _SAME for other in places[:i]):
+            yield dataclasses.replace(detector, centre=tuple(map(float, place)))
+
+
+def _is_poor(lattices):
+    return _indexed(lattices).mean() < _MOST_SPOTS or lattices[0].rms(lattices[0].indexed) > _NEAR_SPOTS
+
+
+def lattices_anywhere(spots, detectors, shape, model, most):
+    """The Fitted of each lattice, as of lattices_of(), with the beam elsewhere where few spots are explained otherwise. shape: of the image."""
+    found, why = [], None
+    try:
+        found = lattices_of(spots, detectors, model, most)
+    except Rejected as error:
+        why = error
+    if len(spots) >= _ENOUGH and (why or _is_poor(found)):
+        for detector in beams(detectors[0], shape):
+            try:
+                one = orientation(spots, [detector], model, sure=False)
+            except Rejected:
+                continue
+            if not _is_poor([one]) and (why or one.indexed.sum() > _indexed(found).sum()):
+                return _with_others([one], spots, model, most)
+    if why:
+        raise why
+    return found
+
+
 def lattices_of(spots, detectors, model, most):
     """The Fitted of each lattice, at most so many, those of most spots first. They have one detector, and no spot in common."""
-    found = [orientation(spots, detectors, model)]
+    return _with_others([orientation(spots, detectors, model)], spots, model, most)
+
+
+def _with_others(found, spots, model, most):
     others = numpy.ones(len(spots), bool)  # without those of domains
     while len(found) < most:
         rest = others & ~_indexed(found)

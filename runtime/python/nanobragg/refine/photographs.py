@@ -23,7 +23,7 @@ from ._crystal import cell_of
 from ._geometry import Detector, attenuation_length, near_sphere
 from ._indexing import real_basis
 from ._indices import OBLIQUITY, Candidates, Light, by_each_other, by_model, chosen, in_setting, shifted, shifts
-from ._lattices import MOST_LATTICES, Rejected, lattices_of, refit
+from ._lattices import MOST_LATTICES, Rejected, lattices_anywhere, lattices_of, refit
 from ._merging import Observations, merge
 from ._moments import Moments
 from ._modules import Modules
@@ -181,7 +181,7 @@ def _index(still, model, least, geometry, noise, most):
     detectors = list(_detectors(photograph))
     why = None
     try:
-        _take(still, lattices_of(spots, detectors, model, most))
+        _take(still, lattices_anywhere(spots, detectors, photons.shape, model, most))
     except Rejected as error:
         why = error
     detector = still.fitted.detector if still.lattices else detectors[0]
