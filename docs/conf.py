@@ -20,15 +20,21 @@ author = "the authors of nanobragg-mlir"
 copyright = author
 release = re.search(r"project\(NanoBragg VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
 root_doc = "index"
-exclude_patterns = ["man", "examples/**/*.ipynb"]
+exclude_patterns = ["man"]
 smartquotes = False  # -- is two dashes of a flag
 default_role = "literal"  # in docstrings
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
+# make_site.py runs the notebooks, with its own kernel.
+nb_kernel_rgx_aliases = {".*": "nanobragg"}
+# It needs the package mlir, which the Python of the system lacks.
+nb_execution_excludepatterns = ["examples/python/python_pass.ipynb"]
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
 # Pages of mlir-tblgen begin with headings of any level.
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 

@@ -1,13 +1,17 @@
-"""make_site.py OUT: makes the site with Sphinx and checks it without a network.
+"""make_site.py OUT [--without-outputs]: makes the site with Sphinx, and checks it offline.
 
-A warning of Sphinx is an error. Then every link of every page has to lead to a file of the site, and
-to a place in it where it names one; nothing may be loaded from elsewhere at view time. Exit status 1
-with a line for each that does not."""
+The notebooks are run for their outputs, with the Python of the system, which has PyTorch.
+A warning of Sphinx is an error. Then every link of every page has to lead to a file of the site,
+and to a place in it where it names one; nothing may be loaded from elsewhere at view time. Exit
+status 1 with a line for each that does not."""
 
 import html.parser
+import json
+import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import urllib.parse
 
 DOCS = pathlib.Path(__file__).resolve().parent
@@ -48,10 +52,30 @@ def wrong_links(site):
                     yield f"{name}: there is no such place: {target}"
 
 
+def kernel(folder):
+    """Writes a Jupyter kernel: the system's Python with this Python's ipykernel."""
+    packages = [path for path in sys.path if path.endswith("site-packages")]
+    program = (f"import sys; sys.path += {packages!r}\n"
+               "from ipykernel.kernelapp import launch_new_instance; launch_new_instance()")
+    build = pathlib.Path(os.environ.get("NB_BUILD", DOCS.parent / "build")).resolve()
+    spec = {"argv": ["/usr/bin/python3", "-c", program, "-f", "{connection_file}"],
+            "display_name": "nanobragg", "language": "python",
+            "env": {"PYTHONPATH": str(build / "python"), "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+                    "MPLBACKEND": "module://matplotlib_inline.backend_inline"}}
+    place = pathlib.Path(folder) / "kernels/nanobragg"
+    place.mkdir(parents=True)
+    (place / "kernel.json").write_text(json.dumps(spec))
+
+
 def main():
     site = pathlib.Path(sys.argv[1])
-    made = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
-                           "-d", f"{site}-doctrees", DOCS, site])
+    run = "off" if "--without-outputs" in sys.argv[2:] else "force"
+    with tempfile.TemporaryDirectory() as folder:
+        kernel(folder)
+        made = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b",
+                               "html", "-D", f"nb_execution_mode={run}",
+                               "-d", f"{site}-doctrees", DOCS, site],
+                              env={**os.environ, "JUPYTER_PATH": folder})
     problems = sorted(set(wrong_links(site)))
     print("\n".join(problems))
     pages = len(list(site.rglob("*.html")))

@@ -12,7 +12,7 @@ import unittest
 
 FOLDER = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "docs/examples/python"
 NEEDS = {"fit_torch": "torch", "fit_atoms": "torch", "stage_a": "torch", "hessian_jax": "jax", "fit_scipy": "scipy",
-         "fit_crystal": "torch", "refine_still": "scipy", "first_image": "matplotlib",
+         "fit_crystal": "torch", "spot_finder": "torch", "refine_still": "scipy", "first_image": "matplotlib",
          "python_pass": "mlir"}
 
 
