@@ -40,6 +40,7 @@ private:
   void runOnAverages(ReachOp reach);
   bool isOfSpots();
   void runOnSpots();
+  Value tableOfListedPixels(function_ref<Value(StringRef)> argument);
 
   // Deciding. Each is false where nothing can be left out, and says why in `why` and `where`.
   bool findLight();
@@ -402,6 +403,23 @@ bool Culler::isOfSpots() {
   return owner && argumentNamed(owner, "spot_fast");
 }
 
+/// Fast, slow and panel of each pixel of a list.
+Value Culler::tableOfListedPixels(function_ref<Value(StringRef)> argument) {
+  Counts counts;
+  constexpr Dimension dimensions[] = {Dimension::panel, Dimension::slow, Dimension::fast};
+  for (auto [count, dimension] : llvm::zip(image.getCounts(), dimensions))
+    counts.push_back({count, dimension});
+  Type f64 = b.getF64Type();
+  return ReachWriter::tabulate(loc, Vec3Type::get(f64), counts, [&](ValueRange at) -> Value {
+    const auto read = [&](StringRef name) -> Value {
+      Value map = argument(name);
+      return map ? ReadPixelOp::create(b, loc, f64, map, at[0], at[1], at[2]).getResult()
+                 : constant(0);
+    };
+    return RuleBuilder(b, loc).vec(read("pixel_fast"), read("pixel_slow"), read("pixel_panel"));
+  });
+}
+
 /// A spot ends where its light has fallen off to the tolerance.
 void Culler::runOnSpots() {
   findReflections();
@@ -448,6 +466,10 @@ void Culler::runOnSpots() {
   numbers[&N::spots] = numbers[&N::beams] = numbers[&N::depths] = numbers[&N::oversample] =
       numbers[&N::pixel_size] = constant(1);
   numbers[&N::bases] = number(count);
+  if (argument("pixel_fast")) { // a list
+    numbers[&N::directions] = constant(1);
+    tables[&T::direction] = tableOfListedPixels(argument);
+  }
   numbers[&N::dark] = constant(dark);
   ReachOp::create(b, loc, numbers.all(), tables.all().drop_front());
   image->setAttr(names::lit, b.getUnitAttr());

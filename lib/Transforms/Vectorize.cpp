@@ -370,13 +370,17 @@ ImageOp nb::vectorizeImage(ImageOp image, int64_t lanes, int64_t rows) {
 }
 
 /// Can the lanes be of several rows? Where the row is nothing but the place of the pixel, and what
-/// is read is that pixel.
+/// is read is that pixel. Rows of a list, whose pixels are read, are no neighbours.
 static bool takesRows(ImageOp image) {
   ArrayRef<BlockArgument> ivs = image.getInductionVars();
-  return llvm::all_of(ivs[1].getUsers(), [&](Operation *user) {
-    auto read = dyn_cast<ReadPixelOp>(user);
-    return read ? read.getFast() == ivs[2] : isa<DetectorCoordinateOp, arith::IndexCastOp>(user);
-  });
+  const auto isPlace = [](Operation *user) {
+    return isa<DetectorCoordinateOp, arith::IndexCastOp>(user);
+  };
+  return llvm::any_of(ivs[1].getUsers(), isPlace) &&
+         llvm::all_of(ivs[1].getUsers(), [&](Operation *user) {
+           auto read = dyn_cast<ReadPixelOp>(user);
+           return read ? read.getFast() == ivs[2] : isPlace(user);
+         });
 }
 
 namespace {

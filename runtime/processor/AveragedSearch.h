@@ -35,6 +35,11 @@ private:
 struct FoundReflections {
   std::vector<loops::AveragedHit> memory;
   std::size_t size = 0;
+  void add(const loops::AveragedHit &hit) {
+    if (size == memory.size())
+      memory.resize(2 * size + 1024);
+    memory[size++] = hit;
+  }
   std::span<const loops::AveragedHit> all() const { return std::span(memory).first(size); }
 };
 

@@ -357,6 +357,8 @@ void LitTile::forEachList(const nb_tile &tile, const std::function<void(const nb
   blocksPerRow = (reach.fast.last - reach.fast.first + reach.blockColumns) / reach.blockColumns;
   if (reach.everything)
     return runEverything(run);
+  if (!reach.spotGrids.empty())
+    return runListedSpots(run);
   if (!reach.litSpots.empty())
     return runSpots(tile, run);
   if (reach.averages)
@@ -435,9 +437,9 @@ void LitTile::runAverages(const nb_tile &tile, const std::function<void(const nb
 
 /// Each spot says which blocks it lights.
 void LitTile::runSpots(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
-  const std::vector<Reach::LitSpot> &spots = reach.litSpots[std::size_t(tile.panel)];
+  const std::vector<LitSpot> &spots = reach.litSpots[std::size_t(tile.panel)];
   const auto begin = std::ranges::lower_bound(spots, rows.first - reach.tallestSpot, {},
-                                              [](const Reach::LitSpot &s) { return s.slowFirst; });
+                                              [](const LitSpot &s) { return s.slowFirst; });
   beginLists();
   averaged.size = 0;
   for (auto spot = begin; spot != spots.end() && spot->slowFirst <= rows.last; ++spot) {
@@ -453,14 +455,31 @@ void LitTile::runSpots(const nb_tile &tile, const std::function<void(const nb_li
                          std::min(lit.last, reach.fast.last) - reach.fast.first};
       for (std::int64_t c = column.first / reach.blockColumns;
            column.first <= column.last && c <= column.last / reach.blockColumns; ++c) {
-        if (averaged.size == averaged.memory.size())
-          averaged.memory.resize(2 * averaged.size + 1024);
-        averaged.memory[averaged.size++] = {std::int32_t(r * blocksPerRow + c), 0, spot->number};
+        averaged.add({std::int32_t(r * blocksPerRow + c), 0, spot->number});
       }
     }
   }
   places.count = std::int64_t(blocks());
   addAveraged(0, places.count, run);
+  runRest(run);
+}
+
+/// Each block of listed pixels asks for the spots about it.
+void LitTile::runListedSpots(const std::function<void(const nb_lit &)> &run) {
+  beginLists();
+  averaged.size = 0;
+  for (std::int64_t block = 0; block != std::int64_t(blocks()); ++block) {
+    const std::int64_t first = reach.fast.first + block % blocksPerRow * reach.blockColumns;
+    const Range columns{first, std::min(first + reach.blockColumns - 1, reach.fast.last)};
+    const std::int64_t firstRow = rows.first + block / blocksPerRow * reach.blockRows;
+    for (std::int64_t row = firstRow; row <= std::min(firstRow + reach.blockRows - 1, rows.last);
+         ++row)
+      reach.forEachSpotOf(row, columns, [&](const LitSpot &spot) {
+        averaged.add({std::int32_t(block), 0, spot.number});
+      });
+  }
+  places.count = std::int64_t(blocks()) * reach.blockRows;
+  addAveraged(0, std::int64_t(blocks()), run);
   runRest(run);
 }
 

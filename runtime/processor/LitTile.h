@@ -46,6 +46,7 @@ private:
   void runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
   void runAverages(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
   void runSpots(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
+  void runListedSpots(const std::function<void(const nb_lit &)> &run);
   void addAveraged(std::int64_t firstBlock, std::int64_t count,
                    const std::function<void(const nb_lit &)> &run);
   void runMask(const std::function<void(const nb_lit &)> &run);

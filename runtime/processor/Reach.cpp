@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <utility>
@@ -93,6 +94,8 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   slow = {std::max<std::int64_t>(std::int64_t(number.slow_min), 0),
           std::min(std::int64_t(number.slow_max), slowPixels - 1)};
   if (number.spots != 0) {
+    if (number.directions != 0)
+      listed = table(&T::direction);
     readSpots(table(&T::spot_place), table(&T::spot_extent));
     return;
   }
@@ -170,11 +173,22 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
 void Reach::readSpots(const double *place, const double *extent) {
   if (bases >= std::int64_t(1) << 31)
     throw std::runtime_error("there are too many spots to list those of each pixel");
-  litSpots.resize(std::size_t(panels));
+  PixelBox pixels{fast, slow};
+  std::int64_t panelsOfPixels = panels;
+  if (listed) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    pixels = {{most, -1}, {most, -1}};
+    for (std::int64_t i = 0; i != slowPixels * fastPixels; ++i) {
+      extend(pixels, listed + 3 * i);
+      panelsOfPixels = std::max(panelsOfPixels, std::int64_t(listed[3 * i + 2]) + 1);
+    }
+  }
+  litSpots.resize(std::size_t(panelsOfPixels));
   for (std::int64_t i = 0; i != bases; ++i, place += 3, extent += 3) {
     // A pixel is an area: it is lit where the spot reaches its edge.
     const auto row = [&](double x) {
-      return std::int32_t(std::clamp(std::floor(x), double(slow.first - 1), double(slow.last + 1)));
+      return std::int32_t(
+          std::clamp(std::floor(x), double(pixels.slow.first - 1), double(pixels.slow.last + 1)));
     };
     const LitSpot spot{.number = std::int32_t(i),
                        .slowFirst = row(place[1] - extent[1]),
@@ -184,12 +198,14 @@ void Reach::readSpots(const double *place, const double *extent) {
                        .fastExtent = extent[0],
                        .slowExtent = extent[1],
                        .correlation = std::clamp(extent[2], -1.0, 1.0)};
+    const auto isNear = [](double middle, double reach, const Range &range) {
+      return middle + reach >= double(range.first) && middle - reach <= double(range.last + 1);
+    };
     // False for what is not a number, too.
-    const bool isLit =
-        place[2] >= 0 && place[2] < double(panels) && extent[0] >= 0 && extent[1] >= 0 &&
-        std::abs(extent[2]) <= 1 && place[0] + extent[0] >= double(fast.first) &&
-        place[0] - extent[0] <= double(fast.last + 1) &&
-        place[1] + extent[1] >= double(slow.first) && place[1] - extent[1] <= double(slow.last + 1);
+    const bool isLit = place[2] >= 0 && place[2] < double(panelsOfPixels) && extent[0] >= 0 &&
+                       extent[1] >= 0 && std::abs(extent[2]) <= 1 &&
+                       isNear(place[0], extent[0], pixels.fast) &&
+                       isNear(place[1], extent[1], pixels.slow);
     if (!isLit)
       continue;
     litSpots[std::size_t(place[2])].push_back(spot);
@@ -197,27 +213,17 @@ void Reach::readSpots(const double *place, const double *extent) {
   }
   for (std::vector<LitSpot> &ofPanel : litSpots)
     std::ranges::stable_sort(ofPanel, {}, &LitSpot::slowFirst);
+  if (listed)
+    for (const std::vector<LitSpot> &ofPanel : litSpots)
+      spotGrids.emplace_back(ofPanel, pixels);
 }
 
-Range Reach::LitSpot::columnsOf(std::int64_t firstRow, std::int64_t lastRow) const {
-  // Where slow is s times its extent, fast is between correlation * s -+ sqrt((1 - correlation^2)
-  // (1 - s^2)) times its own; it is largest, 1, at s = correlation.
-  const auto partOf = [&](std::int64_t edge) {
-    return slowExtent > 0 ? std::clamp((double(edge) - slow) / slowExtent, -1.0, 1.0) : 0;
+void Reach::extend(PixelBox &box, const double *pixel) {
+  const auto take = [](Range &range, double place) {
+    range = {std::min(range.first, std::int64_t(place)), std::max(range.last, std::int64_t(place))};
   };
-  const double begin = partOf(firstRow), end = partOf(lastRow + 1);
-  const double rest = 1 - correlation * correlation;
-  const auto farthest = [&](double side) {
-    const double s = std::clamp(side * correlation, begin, end);
-    return fast + fastExtent * (correlation * s + side * std::sqrt(rest * (1 - s * s)));
-  };
-  // Rounded down, without a call of a function.
-  const auto column = [](double x) {
-    const double bounded = std::clamp(x, -0x1p32, 0x1p32);
-    const auto towardsZero = std::int64_t(bounded);
-    return towardsZero - (double(towardsZero) > bounded);
-  };
-  return {column(farthest(-1)), column(farthest(1))};
+  take(box.fast, pixel[0]);
+  take(box.slow, pixel[1]);
 }
 
 /// False where they have no bounds.

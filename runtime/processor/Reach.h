@@ -12,7 +12,9 @@
 #include "runtime/processor/AveragedSearch.h"
 #include "runtime/processor/CurvedPanel.h"
 #include "runtime/processor/PointSearch.h"
+#include "runtime/processor/Range.h"
 #include "runtime/processor/ReachLoops.h"
+#include "runtime/processor/SpotGrid.h"
 #include "runtime/processor/Vector.h"
 
 #include <array>
@@ -23,11 +25,6 @@
 #include <vector>
 
 namespace nanobragg {
-
-/// Numbers between bounds, inclusive; none if last < first.
-struct Range {
-  std::int64_t first = 0, last = -1;
-};
 
 /// A reflection that some basis of a group may bring to light on a panel.
 struct Candidate {
@@ -95,19 +92,26 @@ public:
   /// Places of some blocks, which have these rows of pixels; counted from the first of them.
   void placesOf(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
 
-  /// A spot of a table, and the pixels that it may light: an ellipse.
-  struct LitSpot {
-    std::int32_t number, slowFirst, slowLast;
-    double fast, slow, fastExtent, slowExtent, correlation;
-    /// The first and the last pixel of some rows. Without light, the last is before the first.
-    Range columnsOf(std::int64_t firstRow, std::int64_t lastRow) const;
-  };
   /// For each panel its spots in the region of interest, by their first rows.
   std::vector<std::vector<LitSpot>> litSpots;
   std::int64_t tallestSpot = 0; ///< rows
+  /// The same of listed pixels; empty where the image is not a list.
+  std::vector<SpotGrid> spotGrids;
+  /// The spots that may light some neighbours of a row of listed pixels, which is of one panel.
+  template <typename Add>
+  void forEachSpotOf(std::int64_t row, Range columns, Add &&add) const {
+    const double *const first = listed + 3 * (row * fastPixels + columns.first);
+    PixelBox box{{std::int64_t(first[0]), std::int64_t(first[0])},
+                 {std::int64_t(first[1]), std::int64_t(first[1])}};
+    for (std::int64_t i = 1; i <= columns.last - columns.first; ++i)
+      extend(box, first + 3 * i);
+    spotGrids[std::size_t(first[2])].forEach(box, add);
+  }
 
 private:
   void readSpots(const double *place, const double *extent);
+  static void extend(PixelBox &box, const double *pixel);
+  const double *listed = nullptr; ///< fast, slow and panel of each listed pixel
   void placesOfFlat(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
   void placesOfCurved(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;
   void placesOfTable(std::int64_t panel, Range rows, Range blocks, PlaceMemory &into) const;

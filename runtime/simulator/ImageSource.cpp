@@ -40,7 +40,7 @@ std::unique_ptr<ImageSource> makeSource(const Experiment &experiment, const List
     return std::make_unique<ResponseSource>(experiment, listed, options);
   if (v.averaging == Averaging::Quadrature && !v.lightGiven)
     return std::make_unique<QuadratureSource>(experiment, listed, options);
-  std::string noSpots = SpotSource::refusal(experiment, listed, options);
+  std::string noSpots = SpotSource::refusal(experiment, options);
   if (noSpots.empty() && !v.lightGiven)
     return std::make_unique<SpotSource>(experiment, listed, options);
   auto source = std::make_unique<ProgramSource>(experiment, listed, options);

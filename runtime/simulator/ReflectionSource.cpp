@@ -79,6 +79,12 @@ ReflectionSource::ReflectionSource(const Experiment &image, const SimulatorOptio
                                    Rows rows)
     : options(optionsOf(options)), placement(this->options), rows(rows) {
   requireClosedForm(image.variant);
+  const Detector &d = image.detector;
+  const bool isWhole = !image.variant.pixelList && !image.variant.mask && d.roiFastMin <= 0 &&
+                       d.roiSlowMin <= 0 && d.roiFastMax >= d.fastPixels - 1 &&
+                       d.roiSlowMax >= d.slowPixels - 1;
+  if (rows == Rows::Spots && !isWhole)
+    rendered.emplace(image);
 }
 
 std::vector<std::optional<ExpectedReflection>>
@@ -189,20 +195,24 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
              slowSlow = output("covariance_ss");
   const Detector &d = experiment.detector;
   const auto isLeftOut = [&](std::size_t place) {
+    if (!(partiality[place] >= limits.partiality))
+      return true;
+    const auto panel = std::int64_t(d.listPanel.values[place]);
     double fastPixels = double(d.wholeFastPixels), slowPixels = double(d.wholeSlowPixels);
     if (!d.panels.empty()) {
-      const Panel &panel = d.panels[std::size_t(d.listPanel.values[place])];
-      fastPixels = double(panel.fastPixels);
-      slowPixels = double(panel.slowPixels);
+      fastPixels = double(d.panels[std::size_t(panel)].fastPixels);
+      slowPixels = double(d.panels[std::size_t(panel)].slowPixels);
     }
     constexpr double sigmas = 6;
-    const auto isOn = [&](double middle, double variance, double pixels) {
-      const double beside = limits.ofImage ? sigmas * std::sqrt(variance) : 0;
+    const double besideFast = limits.ofImage ? sigmas * std::sqrt(fastFast[place]) : 0,
+                 besideSlow = limits.ofImage ? sigmas * std::sqrt(slowSlow[place]) : 0;
+    if (rendered && limits.ofImage)
+      return !rendered->anyBetween(panel, {fast[place] - besideFast, fast[place] + besideFast},
+                                   {slow[place] - besideSlow, slow[place] + besideSlow});
+    const auto isOn = [](double middle, double beside, double pixels) {
       return middle >= -beside && middle < pixels + beside;
     };
-    const bool inside = isOn(fast[place], fastFast[place], fastPixels) &&
-                        isOn(slow[place], slowSlow[place], slowPixels);
-    return !(partiality[place] >= limits.partiality) || !inside;
+    return !isOn(fast[place], besideFast, fastPixels) || !isOn(slow[place], besideSlow, slowPixels);
   };
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row != places.size(); ++row)
@@ -298,6 +308,20 @@ ReflectionTable ReflectionSource::tabulate(const ReflectionLimits &limits, const
   return table;
 }
 
+/// Makes the list that of the rows alone, where it is much longer: derivatives look at all of it.
+void ReflectionSource::listRowsAlone() {
+  if (double(places.size()) > 0.8 * double(experiment.pixelCount()) ||
+      !std::ranges::all_of(places, [](std::size_t place) { return place != ListedPixels::none; }))
+    return;
+  std::vector<std::optional<ExpectedReflection>> all;
+  for (const std::size_t place : places)
+    all.emplace_back(listedAt(place));
+  std::vector<std::size_t> of = std::move(whole);
+  takeWholeDetector(experiment);
+  list(all);
+  whole = std::move(of);
+}
+
 std::vector<ReflectionNumbers>
 ReflectionSource::jvps(const Derivative &derivative,
                        std::span<const std::vector<Direction>> directions, const RunOptions &run) {
@@ -307,6 +331,7 @@ ReflectionSource::jvps(const Derivative &derivative,
       columns.fill(std::vector<double>(places.size()));
     return numbers;
   }
+  listRowsAlone();
   BoundProgram &program = this->program(derivative);
   const auto number = [&](std::size_t k) { return numberOfDirection(k, directions.size()); };
   std::vector<std::vector<std::vector<double>>> tangents; // until the program has run
@@ -327,6 +352,7 @@ std::vector<Gradient> ReflectionSource::gradient(const Derivative &derivative,
                                                  const RunOptions &run) {
   if (!hasRows())
     return zeroGradients(experiment, derivative.parameters);
+  listRowsAlone();
   BoundProgram &program = this->program(derivative);
   ReflectionNumbers scattered;
   for (std::size_t i = 0; i != programColumns.size(); ++i) {

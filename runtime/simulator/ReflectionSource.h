@@ -8,6 +8,7 @@
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/BoundProgram.h"
 #include "runtime/simulator/Placement.h"
+#include "runtime/simulator/RenderedPixels.h"
 
 #include <map>
 #include <string>
@@ -50,9 +51,10 @@ private:
   BoundProgram &program(const Derivative &derivative);
   std::vector<std::optional<ExpectedReflection>> expected(const ReflectionLimits &limits) const;
   void list(std::span<const std::optional<ExpectedReflection>> expected);
+  void listRowsAlone();
   ExpectedReflection listedAt(std::size_t place) const;
   ReflectionTable tabulate(const ReflectionLimits &limits, const RunOptions &run);
-  /// Rows beside their panel or of less partiality.
+  /// Rows beside their panel or the image's pixels, or of less partiality.
   void leaveOut(const ReflectionLimits &limits, const BoundProgram &program);
   bool hasRows() const;
   /// The rows of the last table out of an output, `none` where nothing is expected.
@@ -66,6 +68,7 @@ private:
   std::vector<std::size_t> places;
   std::vector<std::size_t> whole; ///< see wholes()
   Rows rows;
+  std::optional<RenderedPixels> rendered; ///< the image has these pixels; none: all
 };
 
 } // namespace nanobragg

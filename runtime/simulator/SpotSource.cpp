@@ -139,7 +139,8 @@ const Average &quadratures() {
 }
 
 /// Smaller images are not worth kernels that take longer to compile, those made once even less.
-constexpr double fewestPixels = 1 << 18, fewestOfOneRun = 4e6;
+/// Pixels that are listed mostly have light, and are rendered often.
+constexpr double fewestPixels = 1 << 18, fewestListed = 1 << 15, fewestOfOneRun = 4e6;
 /// With more sources times layers of a sensor the table takes too much memory.
 constexpr std::int64_t mostSources = 500;
 
@@ -151,32 +152,31 @@ Experiment pictureOf(Experiment e) {
 
 } // namespace
 
-std::string SpotSource::refusal(const Experiment &e, const ListedPixels &listed,
-                                const SimulatorOptions &options) {
+std::string SpotSource::refusal(const Experiment &e, const SimulatorOptions &options) {
   const ProgramVariant &v = e.variant;
-  const bool isPlain =
-      v.curvature == Curvature::Flat && v.water != Water::C && !v.diffuse && !listed.any();
+  const bool isPlain = v.curvature == Curvature::Flat && v.water != Water::C && !v.diffuse;
   const bool compiles = options.engine != Engine::Interpreter && !compilationDisabled() &&
                         options.kernelFile.empty() && !options.kernel && !options.passes.any() &&
                         !options.anyNumbers && options.dumpIR.empty();
   if (v.bandwidth == Bandwidth::Spectrum) {
     if (!isPlain || !options.kernelFile.empty() || options.kernel || options.passes.any())
       throw std::invalid_argument(
-          "an image of a continuous spectrum is made of whole pixels from a table of reflections, "
-          "without diffuse scattering, by the programs that are built in; leave out "
+          "an image of a continuous spectrum is made from a table of reflections, without diffuse "
+          "scattering, on flat panels, by the programs that are built in; leave out "
           "--spectrum-between=linear, and the spectrum is lines");
     return {};
   }
   if (v.averaging != Averaging::Closed)
     return "its averages have no closed form";
   if (!isPlain || v.dmin)
-    return "a table of reflections has no curved detector, diffuse scattering, resolution limit, "
-           "water of -compat c or list of pixels";
+    return "a table of reflections has no curved detector, diffuse scattering, resolution limit or "
+           "water of -compat c";
   if (!compiles || (options.cull && options.cull->isOff()))
     return "the program is interpreted, given, changed by flags, or looks at all reflections";
   if (e.sourceCount() * e.detector.layers > mostSources)
     return "it has more than 500 sources times layers of the sensor";
-  if (samplesOf(e) < (options.once ? fewestOfOneRun : fewestPixels))
+  const double fewest = v.pixelList ? fewestListed : fewestPixels;
+  if (samplesOf(e) < (options.once ? fewestOfOneRun : fewest))
     return "kernels of tables take longer to compile, and the image is small";
   return {};
 }

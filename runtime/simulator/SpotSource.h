@@ -14,8 +14,7 @@ class SpotSource final : public ImageSource {
 public:
   /// The reason for which averages of the experiment are not made this way; empty: they may be. A
   /// continuous spectrum is always, or it throws std::invalid_argument.
-  static std::string refusal(const Experiment &experiment, const ListedPixels &listed,
-                             const SimulatorOptions &options);
+  static std::string refusal(const Experiment &experiment, const SimulatorOptions &options);
   SpotSource(const Experiment &experiment, const ListedPixels &listed,
              const SimulatorOptions &options);
 

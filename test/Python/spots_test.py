@@ -92,6 +92,30 @@ class Images(unittest.TestCase):
         part[50:511, 30:601] = simulator("-detpixels_f 640").image(dtype=np.float64)[50:511, 30:601]
         np.testing.assert_allclose(simulator("-detpixels_f 640 -roi 30 600 50 510").image(dtype=np.float64), part, atol=1e-5 * part.max())
 
+    def test_listed_pixels(self):
+        whole = simulator("--average-tolerance=1e-3")
+        image = whole.image(dtype=np.float64)
+        bright = np.argwhere(image > 1e-3 * image.max())[::2]
+        order = np.random.default_rng(1).permutation(len(bright))
+        # Boxes row by row, pixels in any order, and one twice.
+        boxes = [(s + i, f + j) for s, f in bright[:600:4] for i in range(-4, 5) for j in range(-4, 5)]
+        places = np.array([p for p in [*boxes, *bright[order], bright[0]] if max(p) < SIZE and min(p) >= 0])
+        places = np.tile(places, (1 + 2**15 // len(places), 1))
+        listed = simulator("--average-tolerance=1e-3", pixels=[(0, *map(int, place)) for place in places])
+        # Blocks of pixels differ, and with them the tails of spots, which end at 1e-6 of the peak.
+        np.testing.assert_allclose(listed.image(dtype=np.float64), image[tuple(places.T)], rtol=0, atol=5e-6 * image.max())
+        self.assertTrue(listed.averages.startswith("the sum of"), listed.averages)
+        weight = np.zeros_like(image)
+        np.add.at(weight, tuple(places.T), 1)
+        of_list, of_image = listed.gradient("cell,mosaic_spread", np.ones(len(places))), whole.gradient("cell,mosaic_spread", weight)
+        for name, value in of_list.items():
+            self.assertAlmostEqual(value / of_image[name], 1, delta=1e-4)
+        # Seven directions at once and one alone.
+        jacobian = listed.jacobian("cell,mosaic_spread")
+        for name in ("cell_b", "cell_alpha", "mosaic_spread"):
+            alone = whole.jvp({name: 1.0})[tuple(places.T)]
+            np.testing.assert_allclose(jacobian[name], alone, rtol=0, atol=1e-4 * np.abs(alone).max())
+
     def test_no_spread_at_all(self):
         flags = FLAGS.replace("-mosaic 0.2 --bandwidth-sigma=0.2 -divergence_sigma 0.4", "-oversample 4")
         spots, pixels = (nb.Simulator.from_flags(flags + more, threads=1).image(dtype=np.float64)

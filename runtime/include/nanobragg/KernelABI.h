@@ -182,8 +182,9 @@ typedef struct nb_reach_tables {
   int64_t varied_incident;   /* double[3] */
 
   /* For spots: fast, slow in pixels from the corner of the panel, and its number; and to how far
-   * along both a spot has light, and their correlation: it is an ellipse. `direct`, `incident` and
-   * all else are unused. */
+   * along both a spot has light, and their correlation: it is an ellipse. Where the image is a list
+   * of pixels, `directions` is 1 and `direction` has fast, slow and the panel of each; of this
+   * image a row is of one panel. All else is unused. */
   int64_t spot_place;  /* double[3] */
   int64_t spot_extent; /* double[3] */
 } nb_reach_tables;
