@@ -314,6 +314,7 @@ void ReflectionSource::listRowsAlone() {
       !std::ranges::all_of(places, [](std::size_t place) { return place != ListedPixels::none; }))
     return;
   std::vector<std::optional<ExpectedReflection>> all;
+  all.reserve(places.size());
   for (const std::size_t place : places)
     all.emplace_back(listedAt(place));
   std::vector<std::size_t> of = std::move(whole);
