@@ -131,7 +131,7 @@ class OfASimulatedSweep(unittest.TestCase):
         self.assertLess(sweep.rms_px, 0.1)
         self.assertLess(_degrees(sweep.matrix @ np.linalg.inv(_crystal(self.truth))), 0.015)
         refined = _files.read_experiments(os.path.join(self.folder.name, "of_panels", "refined.expt"))
-        self.assertLess(_degrees(setting @ fixed @ _crystal(refined) @ np.linalg.inv(sweep.matrix)), 1e-6)
+        self.assertLess(_degrees(setting @ fixed @ _crystal(refined) @ np.linalg.inv(sweep.matrix)), 1e-5)  # arccos tells no less than 1.2e-6
         self.assertEqual([len(detector["panels"]) for detector in refined["detector"]][-1], 2)
         with open(os.path.join(self.folder.name, "of_panels", "report.html")) as file:
             page = file.read()
