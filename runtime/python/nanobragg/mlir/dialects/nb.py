@@ -5,6 +5,7 @@ their element type, ``nb.Vec3Type.get(ir.F64Type.get())``.
 """
 
 import ctypes
+import typing
 
 from .. import _find, _pointer, ir, load_plugin
 from ._nb_enums_gen import *  # noqa: F403
@@ -44,34 +45,30 @@ class _NbType(ir.Type):
 _NAME = b"mlir.ir.Type._CAPIPtr"
 
 
-class Vec3Type(_NbType):
+class _TypeOfElement(_NbType):
+    """A type whose only parameter is its element type."""
+
+    @classmethod
+    def get(cls, element_type: ir.Type) -> typing.Self:
+        return ir.Type.parse(cls._example.replace("f64", str(element_type)), element_type.context)
+
+
+class Vec3Type(_TypeOfElement):
     """!nb.vec3<T>"""
 
     _example = "!nb.vec3<f64>"
 
-    @classmethod
-    def get(cls, element_type: ir.Type) -> "Vec3Type":
-        return ir.Type.parse(f"!nb.vec3<{element_type}>", element_type.context)
 
-
-class Mat3Type(_NbType):
+class Mat3Type(_TypeOfElement):
     """!nb.mat3<T>"""
 
     _example = "!nb.mat3<f64>"
 
-    @classmethod
-    def get(cls, element_type: ir.Type) -> "Mat3Type":
-        return ir.Type.parse(f"!nb.mat3<{element_type}>", element_type.context)
 
-
-class HklGridType(_NbType):
+class HklGridType(_TypeOfElement):
     """!nb.hkl_grid<T>"""
 
     _example = "!nb.hkl_grid<f64>"
-
-    @classmethod
-    def get(cls, element_type: ir.Type) -> "HklGridType":
-        return ir.Type.parse(f"!nb.hkl_grid<{element_type}>", element_type.context)
 
 
 class TableType(_NbType):
