@@ -3,6 +3,8 @@
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Compiler/CodeGen/ReadLines.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
+#include "lib/Compiler/Lab/Judge.h"
+#include "lib/Compiler/Lab/TrialText.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
@@ -184,6 +186,41 @@ int programLines(const void *bytes, size_t size, const uint64_t *addresses, size
   });
 }
 
+int judgePipelines(const nb_compile_request *request, const nb_judge_options *options,
+                   char **report, char **error) {
+  return guardedCall(error, [&]() -> llvm::Error {
+    const nanobragg::Experiment &experiment = *options->experiment;
+    const std::string &program = request->program;
+    auto subject =
+        program.empty()
+            ? Subject::ofExperiment(experiment, request->cull)
+            : Subject::ofProgram(llvm::MemoryBuffer::getMemBufferCopy(program, "program"),
+                                 experiment, *request);
+    TrialOptions trials = trialOptionsOf(*request, *subject);
+    trials.gradientBy = request->derivative.parameters;
+    if (request->derives() && trials.gradientBy.empty())
+      trials.gradientBy = subject->usualParameters(3);
+    trials.countInstructions = false;
+    trials.mostSeconds = options->most_seconds > 0 ? options->most_seconds : trials.mostSeconds;
+    lookWhereLightIs(*subject, trials);
+    subject->restrictTo(/*samples=*/2e6);
+    Judging judging;
+    judging.pipelines.push_back({"default", ""});
+    for (size_t i = 0; i != options->num_pipelines; ++i)
+      judging.pipelines.push_back({"given " + std::to_string(i + 1), options->pipelines[i]});
+    judging.repeat = options->repeat;
+    judging.blame = options->blame ? Judging::Whom::Wrong : Judging::Whom::Nobody;
+    auto expectation = expect(*subject, trials);
+    if (!expectation)
+      return expectation.takeError();
+    std::string text;
+    for (const TrialResult &result : judge(*subject, *expectation, trials, judging))
+      text += toJson(result) + "\n";
+    *report = copyText(text);
+    return llvm::Error::success();
+  });
+}
+
 void freeText(char *text) { std::free(text); }
 void freeBytes(void *bytes) { std::free(bytes); }
 
@@ -201,7 +238,8 @@ constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
                                  programDescriptor,
                                  runProgram,
                                  releaseProgram,
-                                 programLines};
+                                 programLines,
+                                 judgePipelines};
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const nb_compiler_api *

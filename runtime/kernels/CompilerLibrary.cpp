@@ -211,4 +211,18 @@ EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
   return comparison;
 }
 
+std::string CompilerLibrary::judge(const KernelRequest &request,
+                                   const nb_judge_options &options) const {
+  if (!api.judge)
+    throw std::runtime_error(
+        "the compiler library judges no pipelines; build it and this program together");
+  char *report = nullptr, *error = nullptr;
+  if (callCompiler([&] { return api.judge(&request, &options, &report, &error); }) != 0)
+    fail(api, error);
+  const std::string result = report ? report : "";
+  if (report)
+    api.free_text(report);
+  return result;
+}
+
 } // namespace nanobragg

@@ -98,6 +98,9 @@ public:
   EngineComparison compareEngines(const KernelRequest &request, const void *const *arguments,
                                   const nb_compare_options &options) const;
 
+  /// Judges pipelines of the request's program, see nb_compiler_api::judge: the report.
+  std::string judge(const KernelRequest &request, const nb_judge_options &options) const;
+
   /// The file that open() opens: the one named by NB_COMPILER_LIBRARY if that is set, else the
   /// first that findCode finds. Empty: there is none. Throws a Refusal when the variable names no
   /// absolute path.

@@ -27,6 +27,8 @@ text = compiler.emit("{FLAGS}")
 assert compiler.run(text).passes and "fuse" in compiler.stages("{FLAGS}") and "ret" in compiler.assembly("{FLAGS}")
 for own in ({{"pipeline": "builtin.module(nb-hoist-invariants,cse)"}}, {{"program": text}}):
     assert abs(compiler.kernel("{FLAGS}", **own).image() - image).max() <= 1e-9 * image.max()
+right, wrong = compiler.judge("{FLAGS}", "builtin.module(nb-hoist-invariants,cse)", "builtin.module(nb-fuze)", gradient="usual")
+assert right.right and right.ns > 0 and not wrong.right and "nb-fuze" in wrong.failure, (right, wrong)
 assert nb.counts(image, 1).shape == image.shape
 print(f"imported in {{seconds * 1e3:.0f}} ms, image and gradient of {{image.shape}} pixels")
 """

@@ -1,6 +1,10 @@
 """The compiler in Python: programs as text, passes, pipelines, kernels of one's own."""
 
 import os
+import pathlib
+import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -10,6 +14,23 @@ import nanobragg as nb
 from common import flags, reference, simulator
 from nanobragg import compiler
 
+WRONG = """module {
+  pdl.pattern : benefit(1) {
+    %direction = pdl.operand
+    %wave = pdl.operand
+    %axis = pdl.operand
+    %fraction = pdl.operand
+    %type = pdl.type
+    %polarization = pdl.operation "nb.polarization"(%direction, %wave, %axis, %fraction : !pdl.value, !pdl.value, !pdl.value, !pdl.value)
+      -> (%type : !pdl.type)
+    pdl.rewrite %polarization {
+      %one = pdl.attribute = 1.0 : f64
+      %constant = pdl.operation "arith.constant" {"value" = %one} -> (%type : !pdl.type)
+      pdl.replace %polarization with %constant
+    }
+  }
+}
+"""
 IMAGE_PIPELINE = "builtin.module(nb-erase-probes,nb-hoist-invariants,nb-remove-branches,nb-fuse)"
 
 
@@ -56,8 +77,30 @@ class Compiler(unittest.TestCase):
         self.assertLessEqual(slower.change[0], slower.change[2])
         self.assertFalse(fails.right)
         self.assertIn("nb-fuze", fails.failure)
-        with self.assertRaisesRegex(compiler.CompilerError, "-nothing"):
+        with self.assertRaisesRegex(nb.FlagError, "-nothing"):
             compiler.judge(flags("-nothing"), "builtin.module()")
+        with self.assertRaisesRegex(ValueError, "a pipeline is text"):
+            compiler.judge(small, "")
+        with self.assertRaisesRegex(nb.UnknownName, "cell_q"):
+            compiler.judge(small, "builtin.module()", gradient="cell_q")
+
+    def test_blame(self):
+        """The pass, the value and the gradient that are wrong; nobody where all is right."""
+        small = flags("-detpixels", "24", "-default_F", "100")
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = os.path.join(folder, "wrong.mlir")
+            with open(wrong, "w") as file:
+                file.write(WRONG)
+            passes = f"nb-hoist-invariants,nb-apply-patterns{{files={wrong}}},nb-fuse"
+            verdict, right = compiler.judge(small, f"builtin.module({passes})", "builtin.module(nb-fuse)", repeat=0, blame=True)
+        self.assertFalse(verdict.right)
+        self.assertEqual((verdict.blame.fault, verdict.blame.pass_name, verdict.blame.number), ("image", "nb-apply-patterns", 2))
+        difference = verdict.blame.difference  # the product with the factor, whose name is gone
+        self.assertEqual(difference.op, "arith.mulf")
+        self.assertLess(difference.before[0][1], difference.after[0][1])
+        self.assertIn(f"'{difference.name}' (arith.mulf)", difference.text)
+        self.assertTrue(right.right)
+        self.assertIsNone(right.blame)
 
     def test_judge_of_a_program(self):
         """Its numbers are those of the flags; what its own pipeline says is the same code."""
@@ -71,6 +114,24 @@ class Compiler(unittest.TestCase):
                                                        program=text, repeat=0) for text in (program, other))
         self.assertTrue(same.right and lanes.right and of_other.right)
         self.assertNotEqual(same.instructions, of_other.instructions)
+
+    def test_judge_of_installed_packages(self):
+        """Nanobragg and nanobragg_compiler, as wheels install them, need no program of the build."""
+        package = pathlib.Path(compiler.__file__).parent
+        with tempfile.TemporaryDirectory() as folder:
+            site = pathlib.Path(folder)
+            shutil.copytree(package, site / "nanobragg", ignore=shutil.ignore_patterns("bin", "lib", "__pycache__"))
+            (site / "nanobragg_compiler").mkdir()
+            library = package.parent / "nanobragg_compiler/libnb-compiler.so"
+            shutil.copy(library, site / "nanobragg_compiler")
+            (site / "nanobragg_compiler/__init__.py").touch()
+            code = ("from nanobragg import compiler\n"
+                    f"right, wrong = compiler.judge({flags('-detpixels', '24')!r}, 'builtin.module(nb-fuse)', 'builtin.module(nb-fuze)')\n"
+                    "print(compiler.__file__, right.right, right.ns > 0, wrong.failure)")
+            done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env={"PYTHONPATH": folder, "PATH": "", "HOME": folder}, cwd=folder,
+                                  capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, f"^{folder}/nanobragg/compiler.py True True .*nb-fuze")
 
     def test_passes(self):
         passes = compiler.passes()

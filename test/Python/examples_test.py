@@ -4,7 +4,6 @@ import importlib.util
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,15 +19,7 @@ class Examples(unittest.TestCase):
     pass
 
 
-def has_nb_try():
-    """It is a program of the compiler's tools: a build and the Debian package have it, wheels have not."""
-    import nanobragg.compiler
-    return bool(shutil.which("nb-try")) or (pathlib.Path(nanobragg.compiler.__file__).parents[2] / "bin/nb-try").exists()
-
-
 def skip_without(test, file):
-    if "judge(" in file.read_text() and not has_nb_try():
-        test.skipTest("nb-try is not installed")
     needed = NEEDS.get(file.stem)
     if needed and not importlib.util.find_spec(needed):
         test.skipTest(f"{needed} is not installed")

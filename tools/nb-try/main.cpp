@@ -2,7 +2,7 @@
 
 #include "tools/nb-try/Command.h"
 
-#include "lib/Compiler/Lab/PipelineVariants.h"
+#include "lib/Compiler/Lab/Judge.h"
 #include "lib/Compiler/Lab/TrialText.h"
 #include "lib/Compiler/Lab/Tune.h"
 #include "lib/Files/OutputFile.h"
@@ -34,7 +34,7 @@ public:
 private:
   std::vector<NamedPipeline> pipelines();
   void explain(const TrialResult &result);
-  void blame(const TrialResult &result, Fault fault);
+  void blame(const TrialResult &result);
   int tuneSchedule();
   /// The experiment's program, as schedules name it.
   std::string programText() const {
@@ -96,18 +96,11 @@ void Try::explain(const TrialResult &r) {
                   "times the tolerance\n",
                   r.name.c_str(), what, (*d)->where.c_str(), (*d)->value, (*d)->reference,
                   (*d)->worst);
-  const bool wrong = r.image && !r.image->same;
-  // Which pass it was that did not end in order stands there, if it was one.
-  const bool ends = r.endsBadly() && r.failure.find("pass ") == r.failure.npos;
-  const bool wrongGradient = !wrong && r.gradient && !r.gradient->same;
-  if (wrong || wrongGradient || ends || (command.bisect && r.compiles()))
-    blame(r, ends ? Fault::Ends : wrongGradient ? Fault::Gradient : Fault::Image);
+  if (r.blame)
+    blame(r);
 }
 
-void Try::blame(const TrialResult &r, Fault fault) {
-  progress("looking for the first guilty pass");
-  const auto guilty =
-      findGuiltyPass(subject, *expectation, r.pipeline.empty() ? own : r.pipeline, options, fault);
+void Try::blame(const TrialResult &r) {
   const char *name = r.name.c_str();
   struct Words {
     const char *wrong, *right;
@@ -115,7 +108,8 @@ void Try::blame(const TrialResult &r, Fault fault) {
   constexpr Words words[] = {{"the image is wrong", "the image is right"},
                              {"the gradient is wrong", "the gradient is right"},
                              {"it does not end in order", "it ends in order"}};
-  const Words said = words[size_t(fault)];
+  const Words said = words[size_t(r.blame->fault)];
+  const auto &guilty = r.blame->pass;
   if (!guilty)
     std::printf("%s: %s after each of its passes\n", name, said.right);
   else if (guilty->number > 0)
@@ -229,20 +223,20 @@ int Try::run() {
     std::fprintf(stderr, "NOTE: no gradient is looked at: %s\n", expectation->noGradient.c_str());
   if (command.tune)
     return tuneSchedule();
-  std::vector<TrialResult> results;
   if (!lab.kept.empty())
     all.insert(all.begin(), {"kept", lab.kept});
   all.insert(all.begin(), {"default", ""});
-  for (const NamedPipeline &one : all) {
-    progress("trying: " + one.name);
-    results.push_back(tryPipeline(subject, *expectation, one.name, one.text, options));
+  Judging judging{.pipelines = std::move(all),
+                  .repeat = command.repeat,
+                  .blame = command.bisect ? Judging::Whom::All : Judging::Whom::Wrong,
+                  .progress = [&](const std::string &what) { progress(what); }};
+  if (!command.require.empty()) {
+    judging.repeat = 0;
+    judging.blame = Judging::Whom::Nobody;
   }
+  const std::vector<TrialResult> results = judge(subject, *expectation, options, judging);
   if (!command.require.empty())
     return answer(results);
-  if (command.repeat > 0) {
-    progress("timing in turn");
-    timeInTurn(subject, results, options, command.repeat);
-  }
   bool wrong = false, failed = false;
   for (const TrialResult &r : results) {
     failed |= r.lacksKernel();

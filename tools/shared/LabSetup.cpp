@@ -48,39 +48,24 @@ LabSetup::LabSetup(const LabWords &words)
     : setup(parseExperiment(wordsFor(words))), subjectFromFile(!words.program.empty()) {
   const Experiment &experiment = setup.complete.experiment;
   const ToolOptions &tool = setup.line.tool;
-  options.compile.target = KernelTarget::fromString(words.target);
+  // As nb-sim decides.
+  CompileOptions wanted = setup.decided.request;
+  wanted.target = KernelTarget::fromString(words.target);
+  wanted.passes = tool.simulator.passes;
   const DeviceChoice &device = tool.simulator.device;
   if (device.kind == DeviceChoice::Kind::GpuOnCpu)
-    options.compile.target = {.kind = KernelTarget::Kind::GpuOnCpu, .warp = device.warp};
+    wanted.target = {.kind = KernelTarget::Kind::GpuOnCpu, .warp = device.warp};
   else if (device.kind == DeviceChoice::Kind::Gpu)
     throw UsageError(
         "--device=" + device.toString() +
         ": kernels are tried on the processor, to which gpu-on-cpu gives a GPU's program");
-  options.compile.passes = tool.simulator.passes;
-  options.compile.passes.pipeline.clear();
-  options.mostSeconds = words.mostSeconds;
-  // As nb-sim decides; a program from a file is compiled as it is.
-  const KernelRequest &decided = setup.decided.request;
-  options.compile.cull = decided.cull;
-  options.compile.precision = decided.precision;
-  if (words.program.empty())
-    options.compile.fixed = decided.fixed;
   if (words.program.empty() && tool.simulator.keptSchedule && !tool.simulator.passes.any() &&
-      options.compile.target == KernelTarget())
-    kept = keptPipeline(decided).value_or("");
-  const Precision precision = decided.precision;
-  options.tolerance = precision == Precision::F64     ? EngineTolerance{1e-9, 1e-12}
-                      : precision == Precision::Mixed ? EngineTolerance{1e-5, 1e-7}
-                                                      : EngineTolerance{1e-3, 1e-4};
-  if (words.program.empty())
-    subject = Subject::ofExperiment(experiment, decided.cull);
-  else
-    subject =
-        Subject::ofFile(words.program, experiment, decided.cull, tool.simulator.passes.plugins);
-  // Its image is of f32, as nb-sim's, and pixels are rounded to that.
-  constexpr double roundedPixel = 1.2e-7;
-  if (subject->isLowered())
-    options.tolerance.rtol = std::max(options.tolerance.rtol, roundedPixel);
+      wanted.target == KernelTarget())
+    kept = keptPipeline(setup.decided.request).value_or("");
+  subject = words.program.empty() ? Subject::ofExperiment(experiment, wanted.cull)
+                                  : Subject::ofFile(words.program, experiment, wanted);
+  options = trialOptionsOf(wanted, *subject);
+  options.mostSeconds = words.mostSeconds;
   if (words.rtol > 0)
     options.tolerance.rtol = words.rtol;
   if (words.atolOfMax > 0)

@@ -60,13 +60,30 @@ static OwningOpRef<ModuleOp> after(ModuleOp program, StringRef text) {
   return {};
 }
 
+/// The program of the gradient after some passes; null where one of them fails.
+static OwningOpRef<ModuleOp> gradientAfter(ModuleOp program, StringRef text,
+                                           const TrialOptions &options) {
+  CompileOptions compile = options.compile;
+  compile.passes.pipeline = text.str();
+  compile.passes.tell = nullptr;
+  compile.marksDerivative = true;
+  compile.derivative = {nanobragg::Derivative::Mode::VJP, options.gradientBy};
+  compile.fixed.clear();
+  auto compilation = Compilation::start(program, compile);
+  llvm::Error error = compilation ? (*compilation)->fuse() : compilation.takeError();
+  if (!error)
+    return OwningOpRef<ModuleOp>((*compilation)->get().clone());
+  llvm::consumeError(std::move(error));
+  return {};
+}
+
 /// Nothing where the interpreter cannot run one of them.
-static std::optional<NamedDifference> differenceOf(Subject &subject, StringRef before,
-                                                   StringRef after, Pixel pixel, double rtol) {
-  OwningOpRef<ModuleOp> first = ::after(subject.get(), before),
-                        second = ::after(subject.get(), after);
-  func::FuncOp function = first && second ? subject.function(*first) : func::FuncOp();
-  if (!function || !second->lookupSymbol<func::FuncOp>(function.getName()))
+static std::optional<NamedDifference> differenceOf(Subject &subject, ModuleOp first,
+                                                   ModuleOp second, Pixel pixel, double rtol) {
+  func::FuncOp function;
+  if (first && second)
+    function = *first.getOps<func::FuncOp>().begin();
+  if (!function || !second.lookupSymbol<func::FuncOp>(function.getName()))
     return std::nullopt;
   RunArguments arguments;
   try {
@@ -74,11 +91,21 @@ static std::optional<NamedDifference> differenceOf(Subject &subject, StringRef b
   } catch (const std::exception &) { // an entry point, which takes memory
     return std::nullopt;
   }
-  auto found = firstDifference(*first, *second, function.getName(), arguments, pixel, rtol);
+  auto found = firstDifference(first, second, function.getName(), arguments, pixel, rtol);
   if (found)
     return *found;
   llvm::consumeError(found.takeError());
   return std::nullopt;
+}
+
+/// The pixel that is the farthest off; of an image that is right, the brightest.
+static Pixel worstPixel(const Deviation &image, const Expectation &expectation) {
+  Pixel pixel;
+  if (!image.same && std::sscanf(image.where.c_str(), "panel %ld, slow %ld, fast %ld", &pixel.panel,
+                                 &pixel.slow, &pixel.fast) == 3)
+    return pixel;
+  const auto &pixels = expectation.image.pixels;
+  return expectation.image.pixelAt(std::max_element(pixels.begin(), pixels.end()) - pixels.begin());
 }
 
 /// The patterns that act on every pipeline, as passes ahead of it.
@@ -120,11 +147,15 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
         guilty = {i - patterns, all.steps[i - 1].name(), std::nullopt};
       else if (i > 0)
         guilty.name = insideModule(all.steps[i - 1].text()).str();
-      Pixel pixel;
-      if (wrong && fault == Fault::Image && i > 0 &&
-          std::sscanf(result.image->where.c_str(), "panel %ld, slow %ld, fast %ld", &pixel.panel,
-                      &pixel.slow, &pixel.fast) == 3)
-        guilty.value = differenceOf(subject, before, begin.text(), pixel, options.tolerance.rtol);
+      if (!wrong || i == 0)
+        return guilty;
+      const auto programAfter = [&](StringRef text) {
+        return fault == Fault::Image ? after(subject.get(), text)
+                                     : gradientAfter(subject.get(), text, quick);
+      };
+      guilty.value =
+          differenceOf(subject, programAfter(before).get(), programAfter(begin.text()).get(),
+                       worstPixel(*result.image, expectation), options.tolerance.rtol);
       return guilty;
     }
     before = begin.text();

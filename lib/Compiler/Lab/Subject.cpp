@@ -46,34 +46,41 @@ std::unique_ptr<Subject> Subject::ofExperiment(const nanobragg::Experiment &expe
   subject->program = buildProgram(subject->context, variant, cull);
   leavePointSpread(*subject->program);
   subject->from = "the experiment";
+  subject->own = true;
   return subject;
 }
 
 std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
                                          const nanobragg::Experiment &experiment,
-                                         const nanobragg::CullSetting &cull,
-                                         const std::string &plugins) {
-  std::unique_ptr<Subject> subject(new Subject(experiment));
-  DialectRegistry registry;
-  if (auto error = loadPlugins(plugins, registry))
-    throw std::runtime_error(llvm::toString(std::move(error)));
-  subject->context.appendDialectRegistry(registry);
+                                         const nanobragg::CompileOptions &options) {
   std::string why;
   auto buffer = openText(file, &why);
   if (!buffer)
     throw std::runtime_error(why);
+  return ofProgram(std::move(buffer), experiment, options);
+}
+
+std::unique_ptr<Subject> Subject::ofProgram(std::unique_ptr<llvm::MemoryBuffer> text,
+                                            const nanobragg::Experiment &experiment,
+                                            const nanobragg::CompileOptions &options) {
+  std::unique_ptr<Subject> subject(new Subject(experiment));
+  DialectRegistry registry;
+  if (auto error = loadPlugins(options.passes.plugins, registry))
+    throw std::runtime_error(llvm::toString(std::move(error)));
+  subject->context.appendDialectRegistry(registry);
+  const std::string file = text->getBufferIdentifier().str();
   std::string message;
   ScopedDiagnosticHandler handler(&subject->context, [&](Diagnostic &diagnostic) {
     if (message.empty())
       message = sentenceOf(diagnostic);
   });
-  auto parsed = parseNamed(std::move(buffer), subject->context);
+  auto parsed = parseNamed(std::move(text), subject->context);
   if (!parsed)
     throw std::runtime_error("'" + file + "' cannot be read: " + message);
   subject->from = file;
   auto progress = progressOf(*parsed);
   if (progress && *progress != Progress::Program && *progress != Progress::Lanes) {
-    subject->meaning = buildProgram(subject->context, experiment.variant, cull);
+    subject->meaning = buildProgram(subject->context, experiment.variant, options.cull);
     leavePointSpread(*subject->meaning);
     subject->program = std::move(parsed);
     return subject;

@@ -5,10 +5,11 @@
 #include "lib/Compiler/Run/ExperimentValues.h"
 #include "lib/Compiler/Run/RunProgram.h"
 #include "lib/Experiment/Experiment.h"
-#include "nanobragg/CullSetting.h"
+#include "lib/Program/CompileRequest.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
 #include <string>
@@ -27,8 +28,11 @@ public:
   /// presence and kinds are checked when they are asked for. Throws std::runtime_error.
   static std::unique_ptr<Subject> ofFile(const std::string &file,
                                          const nanobragg::Experiment &experiment,
-                                         const nanobragg::CullSetting &cull,
-                                         const std::string &plugins);
+                                         const nanobragg::CompileOptions &options);
+  /// The same of text.
+  static std::unique_ptr<Subject> ofProgram(std::unique_ptr<llvm::MemoryBuffer> text,
+                                            const nanobragg::Experiment &experiment,
+                                            const nanobragg::CompileOptions &options);
 
   ModuleOp get() const { return *program; }
   /// The function that makes the image; for a lowered program, the experiment's.
@@ -36,6 +40,8 @@ public:
   /// Is this a program from a file that is past images and sums? Then the experiment's program
   /// says which results are right.
   bool isLowered() const { return bool(meaning); }
+  /// Is it the experiment's own program, and not from a file?
+  bool isExperiments() const { return own; }
   func::FuncOp function(ModuleOp of) const;
   const std::string &source() const { return from; }
 
@@ -77,6 +83,7 @@ private:
   const nanobragg::Experiment &experiment;
   OwningOpRef<ModuleOp> program, meaning; ///< `meaning` of a lowered program only
   std::string from;
+  bool own = false;
   ExperimentValues values;
   std::vector<double> ones;
   Part whole() const;

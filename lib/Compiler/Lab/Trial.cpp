@@ -90,6 +90,26 @@ interpretGradient(Subject &subject, const TrialOptions &options, double disturba
   return gradientsIn(names, values, options.gradientBy);
 }
 
+TrialOptions nb::trialOptionsOf(const nanobragg::CompileOptions &decided, const Subject &subject) {
+  TrialOptions options;
+  options.compile.target = decided.target;
+  options.compile.precision = decided.precision;
+  options.compile.cull = decided.cull;
+  options.compile.passes = decided.passes;
+  options.compile.passes.pipeline.clear();
+  if (subject.isExperiments())
+    options.compile.fixed = decided.fixed;
+  using nanobragg::Precision;
+  options.tolerance = decided.precision == Precision::F64     ? EngineTolerance{1e-9, 1e-12}
+                      : decided.precision == Precision::Mixed ? EngineTolerance{1e-5, 1e-7}
+                                                              : EngineTolerance{1e-3, 1e-4};
+  // The image of a lowered program is of f32, as nb-sim's, and pixels are rounded to that.
+  constexpr double roundedPixel = 1.2e-7;
+  if (subject.isLowered())
+    options.tolerance.rtol = std::max(options.tolerance.rtol, roundedPixel);
+  return options;
+}
+
 Expected<Expectation> nb::expect(Subject &subject, const TrialOptions &options) {
   Expectation expectation;
   // Averages in closed form are interpreted closed: the draws of such a program are but one.

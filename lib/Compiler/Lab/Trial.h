@@ -39,6 +39,27 @@ struct Deviation {
   double value = 0, reference = 0; ///< there
 };
 
+/// The fault that is looked for.
+enum class Fault {
+  Image,    ///< the image is wrong
+  Gradient, ///< the image is right, and the gradient is wrong
+  Ends      ///< making or running the kernel crashes, or does not end
+};
+
+/// The first pass after which there is the fault.
+struct GuiltyPass {
+  size_t number = 0; ///< among the pipeline's passes, from 1 on; 0: ahead of them
+  std::string name;  ///< its name, --patterns as a pass; empty: all of the user's passes
+  std::optional<NamedDifference>
+      value; ///< where the interpreter can run the program before and after
+};
+
+/// The search for a fault. No pass: it is after none of them.
+struct Blame {
+  Fault fault;
+  std::optional<GuiltyPass> pass;
+};
+
 struct TrialResult {
   std::string name, pipeline;
   std::string failure; ///< why there is no kernel, or how running it ended
@@ -53,6 +74,7 @@ struct TrialResult {
   std::optional<double> nsPerSample;
   std::optional<Ratio> change;         ///< in time, against the first; from fewestRounds on
   bool sameCode = false;               ///< as that one has, which is no change then
+  std::optional<Blame> blame;          ///< by judge()
   std::optional<double> shareComputed; ///< share of samples that a kernel computes which leaves out
                                        ///< those without light
 
@@ -69,6 +91,10 @@ struct TrialResult {
   bool lacksKernel() const { return !compiles() || !gradientFailure.empty(); }
   bool right() const { return !lacksKernel() && image && !differs(); }
 };
+
+/// The options of a request's trials: its target, precision, passes, culling and counts, and the
+/// tolerance that is usual for the precision. A program from a file is compiled as it is.
+TrialOptions trialOptionsOf(const nanobragg::CompileOptions &decided, const Subject &subject);
 
 llvm::Expected<Expectation> expect(Subject &subject, const TrialOptions &options);
 
@@ -91,20 +117,7 @@ void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const Trial
 Deviation deviationOf(const RenderedImage &image, const RenderedImage &reference,
                       const EngineTolerance &tolerance);
 
-/// The fault that is looked for.
-enum class Fault {
-  Image,    ///< the image is wrong
-  Gradient, ///< the image is right, and the gradient is wrong
-  Ends      ///< making or running the kernel crashes, or does not end
-};
-
-/// The first pass after which there is the fault.
-struct GuiltyPass {
-  size_t number = 0; ///< among the pipeline's passes, from 1 on; 0: ahead of them
-  std::string name;  ///< its name, --patterns as a pass; empty: all of the user's passes
-  std::optional<NamedDifference>
-      value; ///< where the interpreter can run the program before and after
-};
+/// Looks for it in a pipeline, of which each beginning is tried.
 std::optional<GuiltyPass> findGuiltyPass(Subject &subject, const Expectation &expectation,
                                          const std::string &pipeline, const TrialOptions &options,
                                          Fault fault);

@@ -40,6 +40,32 @@ static std::optional<Deviation> deviationIn(const json::Object &object, llvm::St
   return d;
 }
 
+static constexpr const char *faultNames[] = {"image", "gradient", "ends"};
+
+static json::Array numbersOf(llvm::ArrayRef<Statistics> components, bool largest) {
+  json::Array numbers;
+  for (const Statistics &s : components)
+    numbers.push_back(numberOf(s.finite == 0 ? std::nan("") : largest ? s.max : s.min));
+  return numbers;
+}
+
+static json::Object objectOf(const Blame &blame) {
+  json::Object o{{"fault", faultNames[size_t(blame.fault)]}};
+  if (!blame.pass)
+    return o;
+  o["pass"] = blame.pass->name;
+  o["number"] = int64_t(blame.pass->number);
+  if (const auto &value = blame.pass->value)
+    o["value"] = json::Object{{"name", value->name},
+                              {"op", value->op},
+                              {"before_min", numbersOf(value->before, false)},
+                              {"before_max", numbersOf(value->before, true)},
+                              {"after_min", numbersOf(value->after, false)},
+                              {"after_max", numbersOf(value->after, true)},
+                              {"text", value->toString()}};
+  return o;
+}
+
 std::string mlir::nb::toJson(const TrialResult &r) {
   json::Object o{{"name", r.name},
                  {"pipeline", r.pipeline},
@@ -57,6 +83,8 @@ std::string mlir::nb::toJson(const TrialResult &r) {
     o["image"] = objectOf(*r.image);
   if (r.gradient)
     o["gradient"] = objectOf(*r.gradient);
+  if (r.blame)
+    o["blame"] = objectOf(*r.blame);
   if (r.instructionsPerSample)
     o["instructions_per_sample"] = *r.instructionsPerSample;
   if (r.nsPerSample)

@@ -9,7 +9,7 @@ namespace mlir::nb {
 /// One object. Differences that are not finite are the largest number that there is, values that
 /// are not are text, "nan".
 std::string toJson(const TrialResult &result);
-/// Inverse of toJson.
+/// Inverse of toJson, but for the blame.
 std::optional<TrialResult> trialFromJson(llvm::StringRef text);
 
 /// "-3.1 % (-4.0 to -2.2)"

@@ -10,11 +10,12 @@
 
 namespace nanobragg {
 struct CompileRequest; /* lib/Program/CompileRequest.h */
-}
+struct Experiment;     /* lib/Experiment/Experiment.h */
+} // namespace nanobragg
 
 extern "C" {
 
-#define NB_COMPILER_API_VERSION 5u
+#define NB_COMPILER_API_VERSION 6u
 
 /* Both sides are of one build: the request is a structure of C++, whose size nb_compiler_api
  * says. */
@@ -45,6 +46,18 @@ typedef struct nb_compare_options {
   int32_t every_stage; /* 1: interpret the program after each pass even when the engines agree */
   int32_t threads;     /* for the interpreter; 0: as many as the machine offers */
 } nb_compare_options;
+
+/* Pipelines to be judged. The request says precision, target, patterns, plugins, the parameters of
+ * the gradient (a mode without parameters: up to three usual ones), and a program in place of the
+ * variant's. */
+typedef struct nb_judge_options {
+  const nanobragg::Experiment *experiment; /* whose numbers the program gets */
+  const char *const *pipelines;
+  size_t num_pipelines;
+  uint32_t repeat;     /* rounds of timing; 0: none */
+  int32_t blame;       /* 1: name the first wrong pass of those that are wrong */
+  double most_seconds; /* for each; 0: 120 */
+} nb_judge_options;
 
 /* Every function returns 0 on success; otherwise *error holds one sentence to be freed with
  * free_text. Functions may be called from any thread. */
@@ -97,6 +110,11 @@ typedef struct nb_compiler_api {
    * free_text. The text is empty where there is no debug information. */
   int (*program_lines)(const void *bytes, size_t size, const uint64_t *addresses, size_t count,
                        uint32_t *lines, char **text, char **error);
+
+  /* Judges the compiler's own passes and each of the pipelines, as nb-try does. *report has an
+   * object of JSON for each, a line each, as nb-try --json prints them. */
+  int (*judge)(const nb_compile_request *request, const nb_judge_options *options, char **report,
+               char **error);
 } nb_compiler_api;
 
 /* NULL when this library does not speak `version`. */

@@ -1,9 +1,12 @@
 // The compiler itself: programs as text.
+#include "lib/Program/ParameterGroups.h"
 #include "runtime/kernels/CacheEntry.h"
 #include "runtime/kernels/KernelProvider.h"
 #include "runtime/python/bindings/PythonSimulator.h"
+#include "runtime/simulator/Placement.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nanobragg::python {
 namespace {
@@ -36,6 +39,28 @@ KernelRequest requestOf(const std::string &program, const nb::dict &options) {
   return request;
 }
 
+/// `gradient`: parameters, "none" or "usual". An object of JSON for each, a line each; the first is
+/// for the compiler's own passes.
+std::string judge(const PythonSimulator &self, const std::string &program,
+                  const std::vector<std::string> &pipelines, const std::string &gradient,
+                  unsigned repeat, bool blame, double seconds) {
+  return self.use([&](Simulator &simulator) {
+    const Experiment &experiment = simulator.experiment();
+    KernelRequest request = decide(experiment, self.options).request;
+    request.program = program;
+    request.passes = self.options.passes;
+    if (gradient != "none")
+      request.derivative = {Derivative::Mode::VJP,
+                            gradient == "usual" ? std::vector<std::string>()
+                                                : resolveParameters(gradient, experiment.variant)};
+    std::vector<const char *> texts;
+    for (const std::string &text : pipelines)
+      texts.push_back(text.c_str());
+    return KernelProvider::ofProcess().compiler(request)->judge(
+        request, {&experiment, texts.data(), texts.size(), repeat, blame, seconds});
+  });
+}
+
 } // namespace
 
 void bindCompiler(nb::module_ &module) {
@@ -64,6 +89,9 @@ void bindCompiler(nb::module_ &module) {
         return nb::bytes(file.data(), file.size());
       },
       nb::arg("program"), nb::arg("options"), "The kernel of a program as a shared object.");
+  module.def("judge", &judge, nb::arg("core"), nb::arg("program"), nb::arg("pipelines"),
+             nb::arg("gradient"), nb::arg("repeat"), nb::arg("blame"), nb::arg("seconds"),
+             "Pipelines, compared with the interpreter: an object of JSON for each, a line each.");
 }
 
 } // namespace nanobragg::python

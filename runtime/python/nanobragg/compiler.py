@@ -14,10 +14,7 @@ A program is text, or an ``ir.Module`` of ``nanobragg.mlir``. Errors in a progra
 import dataclasses
 import json
 import os
-import pathlib
 import re
-import shutil
-import subprocess
 import tempfile
 import time
 import weakref
@@ -158,13 +155,42 @@ def stages(flags: str | Iterable[object], **how: Any) -> dict[str, str]:
 
 
 @dataclasses.dataclass(frozen=True)
+class Difference:
+    """The first value that a pass changes and that matters to the pixel, or to the gradient.
+
+    name: the value's, as in the text of the program. op: what computes it before the pass. text: name, op and numbers, as nb-try
+    prints them. before, after: its (least, greatest) component by component.
+    """
+
+    name: str
+    op: str
+    text: str
+    before: tuple[tuple[float, float], ...]
+    after: tuple[tuple[float, float], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Blame:
+    """The first pass after which a result is wrong.
+
+    fault: "image", "gradient", or "ends" (it crashes or does not end). pass_name: empty if it is after none of the passes. number: of
+    the pass in the pipeline, from 1; 0: patterns, or the compiler's own passes. difference: where the interpreter can tell it.
+    """
+
+    fault: str
+    pass_name: str
+    number: int
+    difference: Difference | None
+
+
+@dataclasses.dataclass(frozen=True)
 class Verdict:
     """The findings of ``judge`` about a pipeline.
 
     right: a kernel comes out, and its image and gradient are the interpreter's. failure: why there is no kernel, or how
     running it ended. where: the worst pixel or parameter, where something is wrong, and value and reference there.
     ns: nanoseconds for a sample, by one thread. change: (median, least, most) of its time over that of the compiler's own
-    passes minus 1, the interval being of 95 %; (0, 0, 0) where both make the same code.
+    passes minus 1, the interval being of 95 %; (0, 0, 0) where both make the same code. blame: the first wrong pass, if asked for.
     """
 
     right: bool
@@ -176,6 +202,7 @@ class Verdict:
     change: tuple[float, float, float] | None
     instructions: int
     spills: int
+    blame: Blame | None = None
 
     @property
     def faster(self) -> bool:
@@ -183,13 +210,13 @@ class Verdict:
         return self.right and self.change is not None and self.change[2] < 0
 
 
-def _nb_try():
-    beside = pathlib.Path(__file__).parents[2] / "bin" / "nb-try"
-    found = str(beside) if beside.exists() else shutil.which("nb-try")
-    if not found:
-        raise CompilerError("nb-try, which judges pipelines, is not in PATH; it is built and installed with the compiler's "
-                            "tools, and is not a part of a wheel")
-    return found
+def _blame(found):
+    if found is None:
+        return None
+    value = found.get("value")
+    pairs = lambda when: tuple(zip(map(float, value[f"{when}_min"]), map(float, value[f"{when}_max"])))
+    difference = value and Difference(value["name"], value["op"], value["text"], pairs("before"), pairs("after"))
+    return Blame(found["fault"], found.get("pass", ""), found.get("number", 0), difference)
 
 
 def _verdict(row):
@@ -201,30 +228,26 @@ def _verdict(row):
     number = lambda key: None if wrong is None else float(wrong[key])
     return Verdict(not failure and wrong is None, failure, wrong and wrong["where"], number("value"), number("reference"),
                    row.get("ns_per_sample"), (0.0, 0.0, 0.0) if row["same_code"] else change, row["loop_instructions"],
-                   row["loop_spills"])
+                   row["loop_spills"], _blame(row.get("blame")))
 
 
 def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Program | None = None, repeat: int = 9,
-          gradient: str = "none") -> Any:
+          gradient: str = "none", blame: bool = False, timeout: float = 120, plugins: str = "", patterns: str = "") -> Any:
     """Is the kernel that a pipeline makes of an experiment right, and is it faster than that of the compiler's own passes?
 
-    A Verdict; of several pipelines a list of them, timed in turn. program: an nb program as text in place of the
-    experiment's, which gives the numbers. gradient: parameters whose gradient is looked at, too, with commas between.
-    repeat: rounds of timing, at least 6 for an interval, 0 for none. Each is tried in a process of its own, by the program
-    nb-try.
+    A Verdict; of several pipelines a list of them, timed in turn. program: an nb program in place of the experiment's, which gives
+    the numbers. gradient: parameters whose gradient is looked at, too, with commas between; "usual": up to three usual ones.
+    repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name the first wrong pass, and the first value that it
+    changes. timeout: seconds for each. plugins, patterns: files, as of ``run``. Each is tried in a copy of this process, so that one
+    that crashes is a verdict, too.
     """
     pipelines = [pipeline, *more]
-    asked = [_nb_try(), *words(flags), "--quiet", "--json", f"--repeat={repeat}", f"--grad={gradient}", "--schedule=none"]
-    with tempfile.TemporaryDirectory(prefix="nanobragg-") as folder:
-        if program is not None:
-            file = pathlib.Path(folder, "program.mlir")
-            file.write_text(_program(program))
-            asked.insert(1, str(file))
-        done = subprocess.run([*asked, *(f"--pipeline={text}" for text in pipelines)], capture_output=True, text=True)
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if len(rows) != len(pipelines) + 1:
-        raise CompilerError(done.stderr.strip().removeprefix("nb-try: error: ") or "nb-try says nothing")
-    verdicts = [_verdict(row) for row in rows[1:]]
+    for text in pipelines:
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"a pipeline is text, builtin.module(...), and this is {text!r}")
+    sim = Simulator.from_flags(flags, plugins=plugins, patterns=patterns)
+    report = _asked(_core.judge, sim._core, "" if program is None else _program(program), pipelines, gradient, repeat, blame, timeout)
+    verdicts = [_verdict(json.loads(line)) for line in report.splitlines()[1:]]
     return verdicts if more else verdicts[0]
 
 
