@@ -193,7 +193,7 @@ int judgePipelines(const nb_compile_request *request, const nb_judge_options *op
     const std::string &program = request->program;
     auto subject =
         program.empty()
-            ? Subject::ofExperiment(experiment, request->cull)
+            ? Subject::ofExperiment(experiment, *request)
             : Subject::ofProgram(llvm::MemoryBuffer::getMemBufferCopy(program, "program"),
                                  experiment, *request);
     TrialOptions trials = trialOptionsOf(*request, *subject);
@@ -205,7 +205,8 @@ int judgePipelines(const nb_compile_request *request, const nb_judge_options *op
     lookWhereLightIs(*subject, trials);
     subject->restrictTo(/*samples=*/2e6);
     Judging judging;
-    judging.pipelines.push_back({"default", ""});
+    if (options->repeat > 0)
+      judging.pipelines.push_back({"default", ""});
     for (size_t i = 0; i != options->num_pipelines; ++i)
       judging.pipelines.push_back({"given " + std::to_string(i + 1), options->pipelines[i]});
     judging.repeat = options->repeat;

@@ -67,7 +67,6 @@ class BadPasses(unittest.TestCase):
         self.assertEqual(status, 3)
         self.assertIn('the gradient is wrong: worst at distance', text)
         self.assertIn('first guilty pass: bad-gradient, number 2 of its pipeline', text)
-        self.assertRegex(text, r"first value that differs: '\w+' \(")
 
     def test_text_that_mlir_itself_cannot_read(self):
         """Some ops of other dialects crash it."""

@@ -62,7 +62,7 @@ LabSetup::LabSetup(const LabWords &words)
   if (words.program.empty() && tool.simulator.keptSchedule && !tool.simulator.passes.any() &&
       wanted.target == KernelTarget())
     kept = keptPipeline(setup.decided.request).value_or("");
-  subject = words.program.empty() ? Subject::ofExperiment(experiment, wanted.cull)
+  subject = words.program.empty() ? Subject::ofExperiment(experiment, wanted)
                                   : Subject::ofFile(words.program, experiment, wanted);
   options = trialOptionsOf(wanted, *subject);
   options.mostSeconds = words.mostSeconds;

@@ -123,10 +123,9 @@ static const ProbeStatistics &closest(const ProbeStatistics &to,
   });
 }
 
-Expected<std::optional<NamedDifference>> nb::firstDifference(ModuleOp before, ModuleOp after,
-                                                             StringRef function,
-                                                             const RunArguments &arguments,
-                                                             Pixel pixel, double rtol) {
+Expected<std::optional<NamedDifference>>
+nb::firstDifference(ModuleOp before, ModuleOp after, StringRef function,
+                    const RunArguments &arguments, Pixel pixel, double rtol, StringRef prefix) {
   auto first = probe(before, function, arguments, pixel);
   if (!first)
     return first.takeError();
@@ -150,7 +149,8 @@ Expected<std::optional<NamedDifference>> nb::firstDifference(ModuleOp before, Mo
   }
   for (auto &[op, statistics] : first->probes) {
     Value value = op.getValue();
-    if (influence.of(value) == Status::Different && influence.reachesPixel(value))
+    if (StringRef(statistics.name).starts_with(prefix) &&
+        influence.of(value) == Status::Different && influence.reachesPixel(value))
       return NamedDifference{statistics.name, value.getDefiningOp()->getName().getStringRef().str(),
                              statistics.components,
                              closest(statistics, namesakes[statistics.name]).components};

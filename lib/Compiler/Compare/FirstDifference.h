@@ -23,10 +23,10 @@ struct NamedDifference {
 ///  * differs: `after` has values of its name, but none with its extremes, and
 ///  * matters: something computed from it differs or has no namesake, all the way to the pixel.
 /// A pass may well compute other things on the way to the same result; those do not matter.
-llvm::Expected<std::optional<NamedDifference>> firstDifference(ModuleOp before, ModuleOp after,
-                                                               StringRef function,
-                                                               const RunArguments &arguments,
-                                                               Pixel pixel, double rtol);
+/// `prefix`: only values whose names begin with it are returned.
+llvm::Expected<std::optional<NamedDifference>>
+firstDifference(ModuleOp before, ModuleOp after, StringRef function, const RunArguments &arguments,
+                Pixel pixel, double rtol, StringRef prefix = "");
 
 } // namespace mlir::nb
 

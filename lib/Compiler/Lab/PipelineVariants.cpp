@@ -79,7 +79,8 @@ static OwningOpRef<ModuleOp> gradientAfter(ModuleOp program, StringRef text,
 
 /// Nothing where the interpreter cannot run one of them.
 static std::optional<NamedDifference> differenceOf(Subject &subject, ModuleOp first,
-                                                   ModuleOp second, Pixel pixel, double rtol) {
+                                                   ModuleOp second, Pixel pixel, double rtol,
+                                                   StringRef prefix) {
   func::FuncOp function;
   if (first && second)
     function = *first.getOps<func::FuncOp>().begin();
@@ -91,7 +92,7 @@ static std::optional<NamedDifference> differenceOf(Subject &subject, ModuleOp fi
   } catch (const std::exception &) { // an entry point, which takes memory
     return std::nullopt;
   }
-  auto found = firstDifference(first, second, function.getName(), arguments, pixel, rtol);
+  auto found = firstDifference(first, second, function.getName(), arguments, pixel, rtol, prefix);
   if (found)
     return *found;
   llvm::consumeError(found.takeError());
@@ -139,7 +140,11 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
   for (size_t i = 0; i <= all.steps.size(); ++i) {
     // A stage that the kernel lacks is the compiler's own, and taken to be right.
     TrialResult result = tryPipeline(subject, expectation, "", begin.text(), quick);
-    const auto &judged = fault == Fault::Gradient ? result.gradient : result.image;
+    auto judged = fault == Fault::Gradient ? result.gradient : result.image;
+    // Only a sweep that has been fused becomes a kernel.
+    if (fault == Fault::Gradient && !result.gradientFailure.empty())
+      if (auto program = gradientAfter(subject.get(), begin.text(), quick))
+        judged = interpretedDeviation(*program, subject, expectation, quick);
     const bool wrong = result.compiles() && judged && !judged->same;
     if (fault == Fault::Ends ? result.endsBadly() : wrong) {
       GuiltyPass guilty{0, "", std::nullopt};
@@ -149,13 +154,17 @@ std::optional<GuiltyPass> nb::findGuiltyPass(Subject &subject, const Expectation
         guilty.name = insideModule(all.steps[i - 1].text()).str();
       if (!wrong || i == 0)
         return guilty;
+      // Derivatives that differ may be computed from values that rightly do.
+      const bool derivesLater =
+          fault == Fault::Gradient && !StringRef(before).contains("nb-differentiate");
       const auto programAfter = [&](StringRef text) {
         return fault == Fault::Image ? after(subject.get(), text)
                                      : gradientAfter(subject.get(), text, quick);
       };
       guilty.value =
           differenceOf(subject, programAfter(before).get(), programAfter(begin.text()).get(),
-                       worstPixel(*result.image, expectation), options.tolerance.rtol);
+                       worstPixel(*result.image, expectation), options.tolerance.rtol,
+                       derivesLater ? "adj_" : "");
       return guilty;
     }
     before = begin.text();

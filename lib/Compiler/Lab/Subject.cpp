@@ -21,13 +21,17 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-Subject::Subject(const nanobragg::Experiment &experiment)
+Subject::Subject(const nanobragg::Experiment &experiment, const nanobragg::CompileOptions &options)
     : context(MLIRContext::Threading::DISABLED), experiment(experiment), values(experiment) {
   restrictToAll();
   centre = {(rendered.firstRow + rendered.lastRow + 1) / 2,
             (rendered.firstColumn + rendered.lastColumn + 1) / 2};
   loadForInterpreter(context);
   registerPassesOnce();
+  DialectRegistry registry;
+  if (auto error = loadPlugins(options.passes.plugins, registry))
+    throw std::runtime_error(llvm::toString(std::move(error)));
+  context.appendDialectRegistry(registry);
 }
 
 /// A kernel makes photons, which is what is measured and compared: point spread is not its work.
@@ -39,11 +43,11 @@ static void leavePointSpread(ModuleOp program) {
 }
 
 std::unique_ptr<Subject> Subject::ofExperiment(const nanobragg::Experiment &experiment,
-                                               const nanobragg::CullSetting &cull) {
-  std::unique_ptr<Subject> subject(new Subject(experiment));
+                                               const nanobragg::CompileOptions &options) {
+  std::unique_ptr<Subject> subject(new Subject(experiment, options));
   nanobragg::ProgramVariant variant = experiment.variant;
   variant.imageType = nanobragg::ImageType::F64; // f32 would hide differences
-  subject->program = buildProgram(subject->context, variant, cull);
+  subject->program = buildProgram(subject->context, variant, options.cull);
   leavePointSpread(*subject->program);
   subject->from = "the experiment";
   subject->own = true;
@@ -63,11 +67,7 @@ std::unique_ptr<Subject> Subject::ofFile(const std::string &file,
 std::unique_ptr<Subject> Subject::ofProgram(std::unique_ptr<llvm::MemoryBuffer> text,
                                             const nanobragg::Experiment &experiment,
                                             const nanobragg::CompileOptions &options) {
-  std::unique_ptr<Subject> subject(new Subject(experiment));
-  DialectRegistry registry;
-  if (auto error = loadPlugins(options.passes.plugins, registry))
-    throw std::runtime_error(llvm::toString(std::move(error)));
-  subject->context.appendDialectRegistry(registry);
+  std::unique_ptr<Subject> subject(new Subject(experiment, options));
   const std::string file = text->getBufferIdentifier().str();
   std::string message;
   ScopedDiagnosticHandler handler(&subject->context, [&](Diagnostic &diagnostic) {

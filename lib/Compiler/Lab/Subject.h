@@ -22,8 +22,9 @@ namespace mlir::nb {
 class Subject {
 public:
   /// The program of the experiment, in f64, with its numbers. The experiment has to outlive it.
+  /// Options say culling and plugins. Throws std::runtime_error.
   static std::unique_ptr<Subject> ofExperiment(const nanobragg::Experiment &experiment,
-                                               const nanobragg::CullSetting &cull);
+                                               const nanobragg::CompileOptions &options);
   /// A program from a file. Arguments have the value that the experiment has for their names, whose
   /// presence and kinds are checked when they are asked for. Throws std::runtime_error.
   static std::unique_ptr<Subject> ofFile(const std::string &file,
@@ -78,7 +79,8 @@ public:
   MLIRContext context;
 
 private:
-  explicit Subject(const nanobragg::Experiment &experiment);
+  /// Loads plugins.
+  Subject(const nanobragg::Experiment &experiment, const nanobragg::CompileOptions &options);
 
   const nanobragg::Experiment &experiment;
   OwningOpRef<ModuleOp> program, meaning; ///< `meaning` of a lowered program only

@@ -64,15 +64,11 @@ static void disturb(RunArguments &arguments, func::FuncOp function, double part,
     }
 }
 
-/// With numbers that are changed by up to `disturbance` of themselves.
+/// The gradient of a program that has been differentiated, with numbers that are changed by up to
+/// `disturbance` of themselves.
 static Expected<std::vector<std::vector<double>>>
-interpretGradient(Subject &subject, const TrialOptions &options, double disturbance) {
-  OwningOpRef<ModuleOp> program = subject.get().clone();
-  InterpreterPipelineOptions passes;
-  passes.derivative = derivativeOf(options);
-  if (auto error = runPipeline(interpreterPipeline(passes), *program))
-    return error;
-  auto function = *program->getOps<func::FuncOp>().begin();
+gradientOf(ModuleOp program, Subject &subject, const TrialOptions &options, double disturbance) {
+  auto function = *program.getOps<func::FuncOp>().begin();
   RunArguments arguments = subject.arguments(function);
   std::vector<double> changed;
   if (disturbance > 0)
@@ -88,6 +84,16 @@ interpretGradient(Subject &subject, const TrialOptions &options, double disturba
     values.push_back(std::move(result.values));
   }
   return gradientsIn(names, values, options.gradientBy);
+}
+
+static Expected<std::vector<std::vector<double>>>
+interpretGradient(Subject &subject, const TrialOptions &options, double disturbance) {
+  OwningOpRef<ModuleOp> program = subject.get().clone();
+  InterpreterPipelineOptions passes;
+  passes.derivative = derivativeOf(options);
+  if (auto error = runPipeline(interpreterPipeline(passes), *program))
+    return error;
+  return gradientOf(*program, subject, options, disturbance);
 }
 
 TrialOptions nb::trialOptionsOf(const nanobragg::CompileOptions &decided, const Subject &subject) {
@@ -223,6 +229,16 @@ static Deviation deviationOf(ArrayRef<std::vector<double>> gradient, const Expec
       all = one;
   }
   return all;
+}
+
+std::optional<Deviation> nb::interpretedDeviation(ModuleOp program, Subject &subject,
+                                                  const Expectation &expectation,
+                                                  const TrialOptions &options) {
+  auto gradient = gradientOf(program, subject, options, 0);
+  if (gradient && gradient->size() == expectation.gradient.size())
+    return ::deviationOf(*gradient, expectation, options);
+  llvm::consumeError(gradient.takeError());
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,6 +394,8 @@ TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
 }
 
 void nb::lookWhereLightIs(Subject &subject, const TrialOptions &options) {
+  if (!subject.function()->hasAttr(names::cull))
+    return;
   auto made = make(subject, "", options, false, false);
   if (!made)
     return llvm::consumeError(made.takeError()); // the trials will say why

@@ -117,6 +117,12 @@ void timeInTurn(Subject &subject, std::vector<TrialResult> &results, const Trial
 Deviation deviationOf(const RenderedImage &image, const RenderedImage &reference,
                       const EngineTolerance &tolerance);
 
+/// The gradient of a program that has been differentiated, in the interpreter; nothing where it
+/// cannot run the program.
+std::optional<Deviation> interpretedDeviation(ModuleOp program, Subject &subject,
+                                              const Expectation &expectation,
+                                              const TrialOptions &options);
+
 /// Looks for it in a pipeline, of which each beginning is tried.
 std::optional<GuiltyPass> findGuiltyPass(Subject &subject, const Expectation &expectation,
                                          const std::string &pipeline, const TrialOptions &options,

@@ -111,8 +111,8 @@ typedef struct nb_compiler_api {
   int (*program_lines)(const void *bytes, size_t size, const uint64_t *addresses, size_t count,
                        uint32_t *lines, char **text, char **error);
 
-  /* Judges the compiler's own passes and each of the pipelines, as nb-try does. *report has an
-   * object of JSON for each, a line each, as nb-try --json prints them. */
+  /* Judges each of the pipelines, as nb-try does. *report has an object of JSON for each, a line
+   * each, as nb-try --json prints them; with timing the first is for the compiler's own passes. */
   int (*judge)(const nb_compile_request *request, const nb_judge_options *options, char **report,
                char **error);
 } nb_compiler_api;

@@ -39,8 +39,8 @@ KernelRequest requestOf(const std::string &program, const nb::dict &options) {
   return request;
 }
 
-/// `gradient`: parameters, "none" or "usual". An object of JSON for each, a line each; the first is
-/// for the compiler's own passes.
+/// `gradient`: parameters, "none" or "usual". An object of JSON for each, a line each; with timing
+/// the first is for the compiler's own passes.
 std::string judge(const PythonSimulator &self, const std::string &program,
                   const std::vector<std::string> &pipelines, const std::string &gradient,
                   unsigned repeat, bool blame, double seconds) {

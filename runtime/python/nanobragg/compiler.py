@@ -148,10 +148,12 @@ def run(text: Program, pipeline: str = "", **options: str) -> Result:
 def stages(flags: str | Iterable[object], **how: Any) -> dict[str, str]:
     """The program after each stage of the processor's pipeline: stage -> text, the first is "nb"."""
     program = emit(flags, "nb", **how)
-    texts = {"nb": program}
-    for stage in STAGES:
-        texts[stage] = _asked(_core.emit_program, program, "mlir", {"until_after": stage})
-    return texts
+    return {"nb": program} | {name: stage(program, name) for name in STAGES}
+
+
+def stage(program: Program, name: str) -> str:
+    """A program after a stage of the processor's pipeline, one of ``STAGES``."""
+    return _asked(_core.emit_program, _program(program), "mlir", {"until_after": name})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,7 +249,7 @@ def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Pro
             raise ValueError(f"a pipeline is text, builtin.module(...), and this is {text!r}")
     sim = Simulator.from_flags(flags, plugins=plugins, patterns=patterns)
     report = _asked(_core.judge, sim._core, "" if program is None else _program(program), pipelines, gradient, repeat, blame, timeout)
-    verdicts = [_verdict(json.loads(line)) for line in report.splitlines()[1:]]
+    verdicts = [_verdict(json.loads(line)) for line in report.splitlines()[1 if repeat > 0 else 0:]]
     return verdicts if more else verdicts[0]
 
 
