@@ -81,6 +81,8 @@ class Compiler(unittest.TestCase):
             compiler.judge(flags("-nothing"), "builtin.module()")
         with self.assertRaisesRegex(ValueError, "a pipeline is text"):
             compiler.judge(small, "")
+        with self.assertRaisesRegex(ValueError, "repeat=-1"):
+            compiler.judge(small, "builtin.module()", repeat=-1)
         with self.assertRaisesRegex(nb.UnknownName, "cell_q"):
             compiler.judge(small, "builtin.module()", gradient="cell_q")
 

@@ -49,6 +49,7 @@ class Tools(unittest.IsolatedAsyncioTestCase):
             self.assertRegex(tool.description, rf"Example: {tool.name}\(", tool.name)
             self.assertEqual(tool.annotations.read_only_hint, "save" not in tool.input_schema["properties"])
             self.assertLess(len(tool.description), 1800)
+        await self.refused("(?s)flag.*not permitted", "stats", flag="-N 3")
 
     @served
     async def test_programs_in_pages(self):
@@ -100,6 +101,8 @@ class Tools(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((found["right"], found["pass"], found["number"]), (False, "seed-hoist", 2))
         self.assertEqual(found["first_difference"]["line"], "%mosaic_angle = nb.lookup inbounds %mosaic_unit_angle[%mosaic] : !nb.table<?xf64>")
         self.assertNotIn("pass", await self.call("bisect", pipeline="builtin.module(nb-fuse)"))
+        await self.refused("the answer for the whole program is no", "reduce", pipeline="builtin.module(nb-fuse)")
+        await self.refused("kernels are judged on the processor", "judge", pipelines=["builtin.module()"], flags=f"{_tools.SMALL} --device=cuda")
 
     @served
     async def test_reduction(self):

@@ -44,6 +44,10 @@ KernelRequest requestOf(const std::string &program, const nb::dict &options) {
 std::string judge(const PythonSimulator &self, const std::string &program,
                   const std::vector<std::string> &pipelines, const std::string &gradient,
                   unsigned repeat, bool blame, double seconds) {
+  if (self.options.device.kind == DeviceChoice::Kind::Gpu)
+    throw std::invalid_argument("device=" + self.options.device.toString() +
+                                ": kernels are judged on the processor, to which gpu-on-cpu gives "
+                                "a GPU's program");
   return self.use([&](Simulator &simulator) {
     const Experiment &experiment = simulator.experiment();
     KernelRequest request = decide(experiment, self.options).request;

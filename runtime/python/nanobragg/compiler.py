@@ -247,6 +247,8 @@ def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Pro
     for text in pipelines:
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"a pipeline is text, builtin.module(...), and this is {text!r}")
+    if repeat < 0 or not timeout > 0:
+        raise ValueError(f"repeat={repeat} and timeout={timeout}: rounds are not negative, and seconds positive")
     sim = Simulator.from_flags(flags, plugins=plugins, patterns=patterns)
     report = _asked(_core.judge, sim._core, "" if program is None else _program(program), pipelines, gradient, repeat, blame, timeout)
     verdicts = [_verdict(json.loads(line)) for line in report.splitlines()[1 if repeat > 0 else 0:]]

@@ -26,10 +26,10 @@ def serve(folder: pathlib.Path, seconds: float) -> None:
     try:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
+        from mcp.server.mcpserver.tools import Tool
         from mcp.types import ToolAnnotations
     except ImportError as error:
         sys.exit(f"nb-mcp: error: the package mcp, version 2 or later, is missing ({error}); pip install 'nanobragg[mcp]'")
-    server = MCPServer("nanobragg", instructions=INSTRUCTIONS, log_level="WARNING")
 
     def remote(tool):
         @functools.wraps(tool)
@@ -40,10 +40,17 @@ def serve(folder: pathlib.Path, seconds: float) -> None:
                 raise ToolError(str(failure)) from None
         return call
 
-    for tool in _tools.TOOLS:
+    def described(tool):
         reads = "save" not in inspect.signature(tool).parameters
-        server.tool(description=inspect.getdoc(tool), annotations=ToolAnnotations(read_only_hint=reads, open_world_hint=False))(remote(tool))
-    server.run()
+        made = Tool.from_function(remote(tool), description=inspect.getdoc(tool),
+                                  annotations=ToolAnnotations(read_only_hint=reads, open_world_hint=False))
+        # An argument of another name is an error.
+        arguments = made.fn_metadata.arg_model
+        arguments.model_config["extra"] = "forbid"
+        arguments.model_rebuild(force=True)
+        made.parameters = arguments.model_json_schema(by_alias=True)
+        return made
+    MCPServer("nanobragg", instructions=INSTRUCTIONS, log_level="WARNING", tools=[described(tool) for tool in _tools.TOOLS]).run()
 
 
 def main() -> None:

@@ -59,6 +59,13 @@ def _function(lines: list[str], name: str) -> range:
                      + (", ".join(re.findall(r"\bfunc\b[^@\n]*@(\w+)[^\n]*{$", "\n".join(lines), re.M)) or "none"))
 
 
+def _regular(only: str) -> re.Pattern[str]:
+    try:
+        return re.compile(only)
+    except re.error as error:
+        raise ValueError(f"only='{only}' is not a regular expression: {error}") from None
+
+
 def _cut(line: str, widest: int = _WIDEST) -> str:
     return line if len(line) <= widest else f"{line[:widest]}... ({len(line) - widest} more characters)"
 
@@ -76,10 +83,8 @@ def _page(text: str, only: str = "", function: str = "", first_line: int = 1, li
     rows = text.splitlines()
     numbers = list(_function(rows, function)) if function else list(range(len(rows)))
     if only:
-        try:
-            numbers = [n for n in numbers if re.search(only, rows[n])]
-        except re.error as error:
-            raise ValueError(f"only='{only}' is not a regular expression: {error}") from None
+        wanted = _regular(only)
+        numbers = [n for n in numbers if wanted.search(rows[n])]
     chosen = numbers[first_line - 1:first_line - 1 + lines]
 
     page["text"] = "\n".join(f"{n + 1}: {_cut(rows[n], widest)}" if only else _cut(rows[n], widest) for n in chosen)
@@ -180,11 +185,12 @@ def remarks(pipeline: str = "", flags: str = "", program: str = "", plugins: str
     Example: remarks(only="Missed") -> {"count": 1, "rows": [{"pass": "nb-fuse", "kind": "Missed", "message": "...", "value": "I",
     "line": 5, "op": "%I = nb.sum ..."}], "summaries": {"nb-fuse": "Make one loop nest of an image"}}
     """
+    wanted = _regular(only)
     text = _program(flags, program)
     source = text.splitlines()
     rows = []
     for remark in compiler.run(text, pipeline, plugins=plugins, patterns=patterns).remarks:
-        if only and not re.search(only, str(remark)):
+        if not wanted.search(str(remark)):
             continue
         line = remark.location and remark.location[0]
         rows.append({"pass": remark.pass_name, "kind": remark.kind, "message": remark.message, "value": remark.value, "line": line,
@@ -262,7 +268,13 @@ def reduce(pipeline: str, flags: str = "", program: str = "", question: Literal[
     words = [_tool("nb-try"), f"--is={question}", f"--pipeline={pipeline}", f"--grad={gradient}", "--quiet", "--repeat=0"]
     words += [f"--plugin={plugins}"] * bool(plugins) + [f"--patterns={patterns}"] * bool(patterns)
     because = f"{shlex.quote(words[0])} {{}} {shlex.join(words[1:] + _words(flags))} >/dev/null 2>&1"
-    small = _run(_tool("nb-reduce"), _file(text), f"--because={because}", *[f"--plugin={plugins}"] * bool(plugins))
+    try:
+        small = _run(_tool("nb-reduce"), _file(text), f"--because={because}", *[f"--plugin={plugins}"] * bool(plugins))
+    except RuntimeError as error:
+        if "there is nothing to keep" not in str(error):
+            raise
+        raise ValueError(f"question='{question}': the answer for the whole program is no, so that there is nothing to keep; see what judge says of "
+                         "this pipeline, program and gradient") from None
     return {"ops_before": sum(_census(text).values()), "ops": sum(_census(small).values()),
             **_page(small, only, function, first_line, lines, save)}
 
@@ -388,7 +400,7 @@ def interpret(flags: str = "", program: str = "", arguments: dict[str, str] | No
     """Runs a program in the reference interpreter (nb-run --no-fuse), which shares no code with the compiler.
 
     Arguments get the experiment's numbers by their nb.name, or those of `arguments`: name -> "1.5", "1,2,3" or a .npy file. probe: a
-    pattern of names and ops whose values are counted ("F_*,nb.polarization"). trace_pixel: "SLOW,FAST", prints every named value of
+    pattern of the names of values that are counted ("F_*"). trace_pixel: "SLOW,FAST", prints every named value of
     that pixel. check_finite: stop at the first NaN or infinity.
 
     Example: interpret(probe="F_latt") -> {"probes": [{"name": "F_latt", "components": [{"min": 8.9e-05, "max": 121.3, "mean": 6.9,
