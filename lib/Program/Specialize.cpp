@@ -52,4 +52,18 @@ std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precisio
   return fixed;
 }
 
+std::string shapeOf(const Experiment &experiment) {
+  std::string text;
+  for (const Parameter *parameter : parametersOf(experiment.variant)) {
+    const ParameterPlace &place = parameter->place;
+    if (parameter->samples ||
+        std::ranges::find(imageCounts, std::string_view(parameter->name)) != imageCounts.end())
+      text += " " + std::string(parameter->name) + "=" + std::to_string(place.index(experiment));
+    else if (parameter->mayBeFixed)
+      text += " " + std::string(parameter->name) + "=" +
+              std::to_string(std::int64_t(place.numbers(experiment)[0]));
+  }
+  return text.empty() ? text : text.substr(1);
+}
+
 } // namespace nanobragg

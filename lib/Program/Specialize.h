@@ -7,6 +7,7 @@
 #include "lib/Program/FixedCount.h"
 #include "nanobragg/Precision.h"
 
+#include <string>
 #include <vector>
 
 namespace nanobragg {
@@ -25,6 +26,10 @@ std::vector<FixedCount> usualCounts(const Experiment &experiment);
 /// precision, are left out. So are those that `derivative` is taken by.
 std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precision precision,
                                           const Derivative &derivative);
+
+/// The counts that decide how long the loops of the experiment's program are, as one line of text:
+/// "panel_count=1 slow_pixels=1024 ... ncells_a=5".
+std::string shapeOf(const Experiment &experiment);
 
 } // namespace nanobragg
 #endif

@@ -35,12 +35,12 @@ std::map<std::string, int64_t> census(ModuleOp program) {
 }
 
 /// PDLL's own compiler makes PDL of a file. MLIR's shared library does not have it.
-std::string compilePdll(StringRef file, ModuleOp program) {
+std::string compilePdll(StringRef file, Location where) {
   auto compiler = llvm::sys::findProgramByName("mlir-pdll", {NB_LLVM_TOOLS_DIR});
   if (!compiler)
     compiler = llvm::sys::findProgramByName("mlir-pdll");
   if (!compiler) {
-    emitError(program.getLoc(), "there is no mlir-pdll, which makes PDL of '")
+    emitError(where, "there is no mlir-pdll, which makes PDL of '")
         << file << "': install mlir-22-tools, or write the patterns in PDL";
     return "";
   }
@@ -55,12 +55,11 @@ std::string compilePdll(StringRef file, ModuleOp program) {
     if (auto read = llvm::MemoryBuffer::getFile(made ? pdl : said))
       text = (*read)->getBuffer().str();
     if (!made) {
-      emitError(program.getLoc(), "'") << file << "' is no PDLL: " << text;
+      emitError(where, "'") << file << "' is no PDLL: " << text;
       text.clear();
     }
   } else {
-    emitError(program.getLoc(), "no temporary file can be made for the patterns of '")
-        << file << "'";
+    emitError(where, "no temporary file can be made for the patterns of '") << file << "'";
   }
   for (const auto &temporary : {pdl, said})
     if (!temporary.empty())
@@ -71,33 +70,21 @@ std::string compilePdll(StringRef file, ModuleOp program) {
 /// Is it a schedule of the transform dialect?
 bool isSchedule(ModuleOp file) { return !file.getOps<transform::NamedSequenceOp>().empty(); }
 
-/// The patterns of one file, as a module of pdl.pattern ops, or its schedule. Null after a
-/// diagnostic.
-OwningOpRef<ModuleOp> parsePatterns(StringRef file, ModuleOp program) {
-  std::string why, text;
-  auto buffer = mlir::nb::openText(file, &why);
-  if (!buffer) {
-    emitError(program.getLoc(), "patterns cannot be read: ") << why;
-    return {};
-  }
-  if (file.ends_with(".pdll")) {
-    text = compilePdll(file, program);
-    if (text.empty())
-      return {};
-    buffer = llvm::MemoryBuffer::getMemBuffer(text, file);
-  }
+/// Patterns or a schedule, called `name` in diagnostics.
+OwningOpRef<ModuleOp> parsePatterns(std::unique_ptr<llvm::MemoryBuffer> buffer, StringRef name,
+                                    Location where) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   if (const std::string crash = mlir::nb::crashOfReading(
-          sources.getMemoryBuffer(1)->getMemBufferRef(), *program.getContext());
+          sources.getMemoryBuffer(1)->getMemBufferRef(), *where.getContext());
       !crash.empty()) {
-    emitError(program.getLoc(), "'") << file << "' " << crash;
+    emitError(where, name) << " " << crash;
     return {};
   }
-  auto patterns = parseSourceFile<ModuleOp>(sources, program.getContext());
+  auto patterns = parseSourceFile<ModuleOp>(sources, where.getContext());
   if (!patterns || !patterns->getOps<pdl::PatternOp>().empty() || isSchedule(*patterns))
     return patterns;
-  emitError(program.getLoc(), "'") << file << "' has no pattern and no transform.named_sequence";
+  emitError(where, name) << " has no pattern and no transform.named_sequence";
   return {};
 }
 
@@ -116,8 +103,13 @@ struct ApplyPatternsPass : nb::impl::ApplyPatternsBase<ApplyPatternsPass> {
     ModuleOp program = getOperation();
     RewritePatternSet patterns(&getContext());
     const auto before = census(program);
-    for (const std::string &file : files) {
-      auto parsed = parsePatterns(file, program);
+    SmallVector<OwningOpRef<ModuleOp>> all;
+    for (const std::string &file : files)
+      all.push_back(nb::readPatterns(file, program.getLoc()));
+    if (!text.empty())
+      all.push_back(parsePatterns(llvm::MemoryBuffer::getMemBuffer(text, "text"),
+                                  "the option 'text'", program.getLoc()));
+    for (OwningOpRef<ModuleOp> &parsed : all) {
       if (!parsed)
         return signalPassFailure();
       loadDialects(*parsed);
@@ -158,3 +150,19 @@ private:
   }
 };
 } // namespace
+
+OwningOpRef<ModuleOp> nb::readPatterns(StringRef file, Location where) {
+  std::string why, pdl;
+  auto buffer = openText(file, &why);
+  if (!buffer) {
+    emitError(where, "patterns cannot be read: ") << why;
+    return {};
+  }
+  if (file.ends_with(".pdll")) {
+    pdl = compilePdll(file, where);
+    if (pdl.empty())
+      return {};
+    buffer = llvm::MemoryBuffer::getMemBuffer(pdl, file);
+  }
+  return parsePatterns(std::move(buffer), ("'" + file + "'").str(), where);
+}

@@ -66,14 +66,18 @@ def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
 
     A `.mlir` file with a `transform.named_sequence @__transform_main` is a schedule, which is run once:
     it says of single sums, tables and images what is done with them, by the ops of
-    [schedule.md](schedule.md), and may run whole passes (`transform.apply_registered_pass`).
+    [schedule.md](schedule.md), and may run whole passes (`transform.apply_registered_pass`). Choices
+    (`transform.tune.knob`, `transform.tune.alternatives`) must have been made; `nb-try --tune` makes
+    them.
 
     A remark says how many ops each kind lost and gained; another that no pattern matched.
 
     Example: `nb-opt --nb-apply-patterns=files=docs/examples/patterns/reciprocal.pdll experiment.mlir`
   }];
   let options = [
-    ListOption<"files", "files", "std::string", "files of patterns">
+    ListOption<"files", "files", "std::string", "files of patterns">,
+    Option<"text", "text", "std::string", "\"\"",
+           "patterns or a schedule themselves, as a file has them; `nb-try --tune` writes them here">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::pdl::PDLDialect",
                            "::mlir::pdl_interp::PDLInterpDialect", "::mlir::arith::ArithDialect",

@@ -27,7 +27,8 @@ class Device;
 
 /// A request to the compiler, and the place where the kernel is to run.
 struct KernelRequest : CompileRequest {
-  std::string file{}; ///< for KernelProvider: a kernel file that takes its place
+  std::string file{};  ///< for KernelProvider: a kernel file that takes its place
+  std::string shape{}; ///< shapeOf() the experiment, by which a tuned schedule is found
   DeviceChoice choice{DeviceChoice::Kind::Cpu};
   /// Found for that choice; empty: the processor.
   std::vector<std::shared_ptr<gpu::Device>> gpus{};

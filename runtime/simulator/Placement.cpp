@@ -111,6 +111,7 @@ Decision decide(const Experiment &experiment, const SimulatorOptions &options,
   Decision decision{requestFor(variant, options), {}};
   KernelRequest &request = decision.request;
   request.derivative = derivative;
+  request.shape = shapeOf(experiment);
 
   const Precision precision = precisionFor(options.precision, experiment);
   const bool given = !options.kernelFile.empty() || options.kernel;
@@ -212,7 +213,7 @@ std::optional<std::string> keptPipeline(const KernelRequest &request) {
     return std::nullopt;
   KernelSpecification image{request.variant, {}, {}, request.cull};
   image.variant->imageType = ImageType::F32; // as those of the flags, for which they are kept
-  return schedules->find(image.toString(), toString(request.precision));
+  return schedules->find(image.toString(), toString(request.precision), request.shape);
 }
 
 KernelRequest withKeptSchedule(KernelRequest request) {

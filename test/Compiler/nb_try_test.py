@@ -4,6 +4,7 @@ nb_try_test.py BIN_DIR"""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -207,6 +208,59 @@ class NbTry(unittest.TestCase):
             done = subprocess.run([*sim, *words, '--schedule=schedule.txt'], cwd=self.folder, capture_output=True, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
+
+    def test_knobs_of_schedules(self):
+        """Their values are searched, and what is found stands in the pipeline itself."""
+        folder = pathlib.Path(__file__).parents[2] / 'docs/examples/schedules'
+        begin = ('builtin.module(nb-cpu-pipeline{until-after=peel},'
+                 f'nb-apply-patterns{{files={folder}/knobs.mlir}})')
+        out = self.run_try(*FLAGS, '--tune', '--grad=none', '--repeat=3', f'--pipeline={begin}', '-o', 's.txt')
+        for choice in ('lanes=4', 'lanes=16', 'lanes=32', 'merged=1'):
+            self.assertIn(f'\n{choice} ', '\n' + out)
+        tuned = (self.folder / 's.txt').read_text().splitlines()[-1]
+        if 'no schedule is kept' not in out:
+            self.assertIn('transform.tune.knob<"lanes"> = ', tuned)
+            self.assertNotIn('files=', tuned)
+            with_shape, = json.loads(subprocess.run([BIN / 'nb-cache', 'list', '--json'], capture_output=True,
+                                                    text=True, check=True).stdout)['schedules']
+            self.assertEqual(with_shape['pipeline'], tuned)
+            self.assertIn('oversample=1', with_shape['shape'])
+            self.assertRegex(out, r'with -oversample 3 +\S')
+        wrong = self.folder / 'wrong.mlir'
+        wrong.write_text((folder / 'knobs.mlir').read_text().replace('options = [4, 8', 'options = [100, 8'))
+        out = self.run_try(*FLAGS, '--tune', '--grad=none', '--repeat=3', '--least-gain=0.9', '-o', 's.txt',
+                           f'--pipeline={begin.replace(str(folder / "knobs.mlir"), "wrong.mlir")}')
+        self.assertRegex(out, r'lanes=100 +not right: .*100')
+
+    def test_schedules_travel(self):
+        """A folder's schedules are exported and merged into another one."""
+        cache = [BIN / 'nb-cache']
+
+        def run(*words, folder='cache', status=0):
+            done = subprocess.run([*cache, *words], capture_output=True, text=True, cwd=self.folder,
+                                  env=os.environ | {'NB_CACHE_DIR': str(self.folder / folder)})
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done.stdout + done.stderr
+        self.run_try(*FLAGS, '--tune', '--grad=none', '--repeat=3', '--least-gain=0.5', '-o', 's.txt')
+        variant = re.search('# variant: (.*)', (self.folder / 's.txt').read_text())[1]
+        run('export', 'none.json')
+        record = {'variant': variant, 'precision': 'f64', 'processor': 'another\n', 'compiler': 'b',
+                  'shape': 'oversample=1', 'every_shape': False, 'change': 0.9, 'pipeline': 'builtin.module(cse)'}
+        file = json.loads((self.folder / 'none.json').read_text())
+        file['schedules'] = [record]
+        (self.folder / 'one.json').write_text(json.dumps(file))
+        self.assertIn('1 added, 0 replaced by one that gains more, 0 left as they are; '
+                      '1 are for another processor', run('import', 'one.json', folder='other'))
+        self.assertIn('0 added, 0 replaced by one that gains more, 1 left', run('import', 'one.json', folder='other'))
+        record['change'] = 0.8
+        (self.folder / 'one.json').write_text(json.dumps(file))
+        self.assertIn('1 replaced', run('import', 'one.json', folder='other'))
+        self.assertIn('stale, f64', run('list', folder='other'))
+        run('export', 'again.json', folder='other')
+        self.assertEqual(json.loads((self.folder / 'again.json').read_text()), file)
+        (self.folder / 'bad.json').write_text('{"format": "other"}')
+        self.assertIn('bad.json: this is no file of nb-cache export', run('import', 'bad.json', status=1))
+        self.assertIn('import needs the name of a file', run('import', status=2))
 
     def test_a_kept_schedule_is_taken(self):
         """By nb-sim and nb-compile, for images of that variant and precision, unless --schedule=none."""

@@ -65,6 +65,13 @@ std::string sizeText(std::uint64_t bytes) {
   return text;
 }
 
+/// "-7.7 %"
+std::string changeText(double change) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%+.1f %%", 100 * (change - 1));
+  return text;
+}
+
 std::uint64_t totalBytes(const std::vector<CachedKernel> &kernels) {
   std::uint64_t total = 0;
   for (const CachedKernel &kernel : kernels)
@@ -118,7 +125,9 @@ std::string schedulesAsText(const std::vector<KeptSchedule> &schedules) {
   for (const KeptSchedule &schedule : schedules)
     text += "schedule of nb-try --tune, " + timeText(schedule.lastUse) + ", " +
             (schedule.here ? "ready" : "stale") + ", " + schedule.precision + ", " +
-            unusualChoices(schedule.variant) + ":\n  " + schedule.pipeline + "\n";
+            unusualChoices(schedule.variant) + ", " + changeText(schedule.change) + " with " +
+            schedule.shape + (schedule.everyShape ? ", for all shapes" : ", for this shape") +
+            ":\n  " + schedule.pipeline + "\n";
   return text;
 }
 
@@ -135,6 +144,9 @@ std::string listAsJson(const std::vector<CachedKernel> &kernels,
     json["schedules"].push_back({{"variant", schedule.variant},
                                  {"precision", schedule.precision},
                                  {"pipeline", schedule.pipeline},
+                                 {"shape", schedule.shape},
+                                 {"every_shape", schedule.everyShape},
+                                 {"change", schedule.change},
                                  {"last_use", utcText(schedule.lastUse)},
                                  {"state", schedule.here ? "ready" : "stale"}});
   return json.dump(2) + "\n";

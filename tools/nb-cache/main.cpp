@@ -2,8 +2,12 @@
 
 #include "tools/shared/Main.h"
 #include "lib/CommandLine/OwnFlags.h"
+#include "lib/Files/FileContents.h"
+#include "lib/Files/OutputFile.h"
 #include "lib/Quantities/ClosestWord.h"
 #include "tools/nb-cache/Listing.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -14,7 +18,7 @@ namespace {
 
 constexpr int Damaged = Different;
 
-constexpr std::string_view subcommands[] = {"list", "show", "clear", "verify"};
+constexpr std::string_view subcommands[] = {"list", "show", "clear", "verify", "export", "import"};
 
 struct Command {
   bool json = false;
@@ -25,13 +29,18 @@ constexpr OwnFlag<Command> flags[] = {
 };
 
 std::string usage() {
-  return "usage: nb-cache list|show KEY|clear|verify [--json]\n\n"
-         "Looks after the compiled kernels that nb-sim keeps.\n\n"
+  return "usage: nb-cache list|show KEY|clear|verify|export FILE|import FILE [--json]\n\n"
+         "Looks after the compiled kernels that nb-sim keeps, and the schedules of nb-try "
+         "--tune.\n\n"
          "Subcommands:\n"
          "  list      one line for each kernel, and the schedules of nb-try --tune\n"
          "  show KEY  what one kernel was compiled for; KEY is its key, or as many digits as tell "
          "it\n"
          "            from others\n"
+         "  export FILE  write all schedules to a file of JSON\n"
+         "  import FILE  add the schedules of such a file; of two for the same kernel, processor "
+         "and\n"
+         "            shape the one that gains more stays\n"
          "  clear     delete all kernels, schedules and reflection lists\n"
          "  verify    check every kernel; a damaged one harms nothing\n\n"
          "Flags:\n" +
@@ -75,24 +84,66 @@ int verify(const std::vector<CachedKernel> &kernels, const CacheOptions &here, b
   return printed == Success && !damaged.empty() ? Damaged : printed;
 }
 
+int exportSchedules(const CacheOptions &here, const std::string &name, bool json) {
+  const std::vector<KeptSchedule> schedules = TunedSchedules(here).list();
+  io::OutputFile file(name);
+  file.write(schedulesToJson(schedules));
+  file.commit();
+  const std::string count = std::to_string(schedules.size());
+  return print(json ? "{\"written\": " + count + "}\n"
+                    : count + (schedules.size() == 1 ? " schedule" : " schedules") +
+                          " written to " + name + "\n");
+}
+
+int importSchedules(const CacheOptions &here, const std::string &name, bool json) {
+  std::vector<TunedSchedule> schedules;
+  try {
+    schedules = schedulesFromJson(io::readBytes(name));
+  } catch (const std::runtime_error &error) {
+    throw std::runtime_error(name + ": " + error.what());
+  }
+  TunedSchedules database(here);
+  std::size_t counts[3] = {}, elsewhere = 0;
+  for (const TunedSchedule &schedule : schedules) {
+    ++counts[std::size_t(database.merge(schedule))];
+    elsewhere += schedule.compiler != here.compilerBuild || schedule.processor != here.hostCpu;
+  }
+  const auto [added, replaced, left] = counts;
+  if (json)
+    return print(
+        nlohmann::ordered_json{
+            {"added", added}, {"replaced", replaced}, {"left", left}, {"elsewhere", elsewhere}}
+            .dump() +
+        "\n");
+  return print(std::to_string(added) + " added, " + std::to_string(replaced) +
+               " replaced by one that gains more, " + std::to_string(left) + " left as they are; " +
+               std::to_string(elsewhere) + " are for another processor or build of the compiler\n");
+}
+
 int run(const std::vector<std::string> &words) {
   Command command;
   const std::vector<std::string> names =
       takeOwnFlags<Command>(flags, words, command, OtherWords::Names);
   if (names.empty())
-    throw UsageError("which subcommand: list, show, clear or verify?");
+    throw UsageError("which subcommand: list, show, clear, verify, export or import?");
   const std::string &subcommand = names.front();
   if (std::ranges::find(subcommands, subcommand) == std::end(subcommands))
     throw UsageError("unknown subcommand '" + subcommand + "'; the closest is '" +
                      std::string(closestWord(subcommand, subcommands)) + "'");
-  const std::size_t needed = subcommand == "show" ? 2 : 1;
+  const bool takesFile = subcommand == "export" || subcommand == "import";
+  const std::size_t needed = subcommand == "show" || takesFile ? 2 : 1;
   if (names.size() < needed)
-    throw UsageError("show needs a key; nb-cache list prints all of them");
+    throw UsageError(takesFile ? subcommand + " needs the name of a file"
+                               : "show needs a key; nb-cache list prints all of them");
   if (names.size() > needed)
     throw UsageError("'" + names[needed] + "' is too much");
   const CacheOptions here = CacheOptions::fromEnvironment();
   if (here.directory.empty())
     throw std::runtime_error("there is no place for a cache; set NB_CACHE_DIR or HOME");
+  if (subcommand == "export")
+    return exportSchedules(here, names[1], command.json);
+  if (subcommand == "import")
+    return importSchedules(here, names[1], command.json);
   KernelCache cache(here);
   if (subcommand == "clear") {
     const std::string count = std::to_string(cache.clear());

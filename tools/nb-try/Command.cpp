@@ -69,10 +69,11 @@ constexpr OwnFlag<C> flags[] = {
      "own). Made for nb-reduce",
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
     {"--tune", "",
-     "search for the options and the order of the compiler's own passes that make the fastest "
-     "right "
-     "kernel of this program on this processor. The result is kept in the cache of kernels, and "
-     "nb-sim and nb-compile take it for such images from then on",
+     "search for the options and the order of passes, and for the knobs and alternatives of "
+     "schedules (--patterns), that make the fastest right kernel of this program on this "
+     "processor, beginning with --pipeline or the compiler's own. The result is kept in the cache "
+     "of kernels (nb-cache list, export, import), and nb-sim and nb-compile take it for such "
+     "images from then on",
      "", [](C &c, const Text &) { c.tune = true; }},
     {"--least-gain", "FRACTION",
      "--tune keeps a change if its median is faster by this fraction, and if its whole interval is "
@@ -81,8 +82,8 @@ constexpr OwnFlag<C> flags[] = {
      [](C &c, const Text &v) { c.leastGain = numberOf("--least-gain", v, {0, Range::noBound}); }},
     {"-o", "FILE",
      "also write what --tune found to this file, for --schedule of nb-sim. Default: no file, but "
-     "schedule.txt where the cache does not keep it (a program FILE.mlir, passes of your own, no "
-     "cache)",
+     "schedule.txt where the cache does not keep it (a program FILE.mlir, plugins, another target, "
+     "no cache)",
      "", [](C &c, const Text &v) { c.output = v; }},
     {"--json", "", "print the result as JSON, one object for each line", "",
      [](C &c, const Text &) { c.json = true; }},
@@ -99,6 +100,9 @@ TryCommand parseTry(const std::vector<std::string> &words) {
         "nothing to try: give the flags of an experiment, as to nb-sim, or a program FILE.mlir");
   if (!command.output.empty() && !command.tune)
     throw UsageError("-o names what --tune writes: add it");
+  if (command.tune && command.pipelines.size() > 1)
+    throw UsageError("--tune begins with one --pipeline, and there are " +
+                     std::to_string(command.pipelines.size()));
   const std::string &is = command.require;
   if (!is.empty() && is != "crash" && is != "fails" && is != "differs" &&
       !is.starts_with("slower:"))

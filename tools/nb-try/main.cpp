@@ -36,12 +36,15 @@ private:
   void explain(const TrialResult &result);
   void blame(const TrialResult &result);
   int tuneSchedule();
+  std::string beginOfTuning();
+  bool holdsElsewhere(const std::string &pipeline);
   /// The experiment's program, as schedules name it.
   std::string programText() const {
     const ProgramVariant &variant = setup.complete.experiment.variant;
     return KernelSpecification{variant, {}, {}, options.compile.cull}.toString();
   }
   bool keep(const Tuning &tuning);
+  bool isKept() const;
   void writeSchedule(const std::string &name, const Tuning &tuning, const char *gain);
   int answer(const std::vector<TrialResult> &results) const;
   void progress(const std::string &what) const;
@@ -148,20 +151,87 @@ int Try::answer(const std::vector<TrialResult> &results) const {
   return yes ? Success : Failure;
 }
 
-/// For runs of such programs to come; only what a run would ask for.
+/// Is a schedule kept for runs to come? Only what a run would ask for by itself is.
+bool Try::isKept() const {
+  return command.words.program.empty() && options.compile.target == KernelTarget() &&
+         options.compile.passes.plugins.empty() && TunedSchedules::fromEnvironment();
+}
+
+/// The other numbers that a schedule is tried with before it is used for them.
+std::vector<std::vector<std::string>> otherShapes(const Experiment &experiment) {
+  const auto &[panels, slow, fast] =
+      std::array{experiment.detector.panels.size(), std::size_t(experiment.detector.slowPixels),
+                 std::size_t(experiment.detector.fastPixels)};
+  std::vector<std::vector<std::string>> shapes;
+  const auto add = [&](const char *flag, auto count) {
+    shapes.push_back({flag, std::to_string(count)});
+  };
+  add("-oversample", experiment.detector.oversample == 1 ? 3 : 1);
+  if (panels <= 1 && slow == fast)
+    add("-detpixels", slow > 256 ? slow / 4 : slow * 4);
+  if (const auto &n = experiment.crystal.ncells; n[0] == n[1] && n[1] == n[2])
+    add("-N", 2 * std::int64_t(n[0]) + 1);
+  if (const std::size_t domains = experiment.crystal.mosaicAxis.size(); domains > 1)
+    add("-mosaic_domains", 3 * domains);
+  if (experiment.goniometer.phiSteps > 1)
+    add("-phisteps", 3 * experiment.goniometer.phiSteps);
+  return shapes;
+}
+
+/// Is the pipeline right, and no slower than the compiler's own, with other counts, too?
+bool Try::holdsElsewhere(const std::string &pipeline) {
+  bool holds = true;
+  unsigned count = 0;
+  for (const std::vector<std::string> &flags : otherShapes(setup.complete.experiment)) {
+    const std::string name = flags[0] + " " + flags[1];
+    LabWords words = command.words;
+    words.experiment.insert(words.experiment.end(), flags.begin(), flags.end());
+    words.gradient = "none";
+    std::string result;
+    try {
+      const LabSetup other(words);
+      if (other.setup.complete.experiment.variant != setup.complete.experiment.variant ||
+          other.options.compile.cull != options.compile.cull ||
+          other.options.compile.precision != options.compile.precision)
+        continue; // it is another kernel's
+      TrialOptions quick = other.options;
+      quick.countInstructions = false;
+      quick.compile.passes.patterns.clear();
+      const Expectation right = valueOf(expect(*other.subject, quick));
+      std::vector<TrialResult> pair = {tryPipeline(*other.subject, right, "", "", quick),
+                                       tryPipeline(*other.subject, right, "", pipeline, quick)};
+      timeInTurn(*other.subject, pair, quick, std::max(command.repeat, fewestRounds));
+      const Ratio change = pair[1].change.value_or(Ratio());
+      const bool slower = change.least > 1 || change.median > 1 + command.leastGain;
+      result = !pair[1].right()   ? "not right"
+               : pair[1].sameCode ? "the same code as the compiler's own passes make"
+                                  : textOf(change);
+      holds = holds && pair[1].right() && !slower;
+      ++count;
+    } catch (const std::exception &error) {
+      result = "not tried: " + std::string(error.what());
+    }
+    std::printf("with %-43s %s\n", name.c_str(), result.c_str());
+    std::fflush(stdout);
+  }
+  return holds && count > 0;
+}
+
 bool Try::keep(const Tuning &tuning) {
-  if (!command.words.program.empty() || options.compile.target != KernelTarget() ||
-      options.compile.passes.any())
-    return false;
   const auto schedules = TunedSchedules::fromEnvironment();
-  if (!schedules)
+  TunedSchedule schedule{.variant = programText(),
+                         .precision = toString(options.compile.precision),
+                         .pipeline = tuning.pipeline,
+                         .shape = setup.decided.request.shape,
+                         .change = tuning.change.median};
+  if (tuning.pipeline == own) {
+    schedules->forget(schedule.variant, schedule.precision, schedule.shape);
     return false;
-  const std::string variant = programText();
-  if (tuning.pipeline == own)
-    schedules->forget(variant, toString(options.compile.precision));
-  else
-    schedules->keep(variant, toString(options.compile.precision), tuning.pipeline);
-  return true;
+  }
+  schedule.everyShape = holdsElsewhere(tuning.pipeline);
+  schedules->forget(schedule.variant, schedule.precision, schedule.shape);
+  schedules->keep(schedule);
+  return schedule.everyShape;
 }
 
 /// For nb-sim --schedule.
@@ -177,19 +247,29 @@ void Try::writeSchedule(const std::string &name, const Tuning &tuning, const cha
   std::printf("wrote %s, for nb-sim --schedule=%s\n", name.c_str(), name.c_str());
 }
 
+/// The pipeline of --pipeline and --patterns; empty: the compiler's own.
+std::string Try::beginOfTuning() {
+  Pipeline all = patternsAsPasses(options.compile.passes.patterns);
+  if (all.steps.empty() && command.pipelines.empty())
+    return {};
+  all.append(valueOf(parsePipeline(command.pipelines.empty() ? own : command.pipelines.front())));
+  return all.text();
+}
+
 int Try::tuneSchedule() {
-  const auto tuning = valueOf(
-      tune(subject, *expectation, options, command.repeat, command.leastGain,
-           [&](const TuningStep &step) {
-             std::printf("%-48s %s\n", step.what.c_str(),
-                         !step.right     ? "not right"
+  const std::string begin = beginOfTuning();
+  const auto tuning =
+      valueOf(tune(subject, *expectation, options, {begin, command.repeat, command.leastGain},
+                   [&](const TuningStep &step) {
+                     const std::string result =
+                         !step.right     ? "not right" + (step.why.empty() ? "" : ": " + step.why)
                          : step.sameCode ? "the same code as the best so far"
-                                         : (std::to_string(step.nsPerSample) + " ns, best so far " +
-                                            std::to_string(step.against) + ": " +
-                                            textOf(step.change) + (step.kept ? ": kept" : ""))
-                                               .c_str());
-             std::fflush(stdout);
-           }));
+                                         : std::to_string(step.nsPerSample) + " ns, best so far " +
+                                               std::to_string(step.against) + ": " +
+                                               textOf(step.change) + (step.kept ? ": kept" : "");
+                     std::printf("%-48s %s\n", step.what.c_str(), result.c_str());
+                     std::fflush(stdout);
+                   }));
   char numbers[100] = "nothing was faster";
   if (tuning.nsAfter > 0)
     std::snprintf(numbers, sizeof numbers,
@@ -197,11 +277,15 @@ int Try::tuneSchedule() {
                   tuning.nsBefore);
   const std::string text = numbers + (tuning.nsAfter > 0 ? textOf(tuning.change) : "");
   std::printf("%s\n", text.c_str());
-  const bool kept = keep(tuning);
-  if (kept)
+  const bool kept = isKept();
+  if (kept) {
+    const bool everyShape = keep(tuning);
     std::puts(tuning.pipeline == own
                   ? "nothing is faster than the compiler's own passes: no schedule is kept"
-                  : "kept: nb-sim and nb-compile take it for such images by themselves");
+              : everyShape ? "kept: nb-sim and nb-compile take it for such images by themselves"
+                           : "kept: nb-sim and nb-compile take it by themselves for images of "
+                             "this shape, and for no others");
+  }
   if (!command.output.empty() || !kept)
     writeSchedule(command.output.empty() ? "schedule.txt" : command.output, tuning, text.c_str());
   return Success;

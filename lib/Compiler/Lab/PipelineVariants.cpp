@@ -109,8 +109,7 @@ static Pixel worstPixel(const Deviation &image, const Expectation &expectation) 
   return expectation.image.pixelAt(std::max_element(pixels.begin(), pixels.end()) - pixels.begin());
 }
 
-/// The patterns that act on every pipeline, as passes ahead of it.
-static Pipeline patternsAsPasses(std::string &patterns) {
+Pipeline nb::patternsAsPasses(std::string &patterns) {
   Pipeline passes;
   for (StringRef file : llvm::split(patterns, ','))
     if (!file.empty())

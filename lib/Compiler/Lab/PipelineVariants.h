@@ -11,6 +11,8 @@ namespace mlir::nb {
 llvm::Expected<Pipeline> ownPipeline(Subject &subject, const TrialOptions &options);
 /// The same as text says it, one of the user's.
 llvm::Expected<Pipeline> wholePipeline(Subject &subject, const TrialOptions &options);
+/// The files of --patterns, which act on every pipeline, as passes. Clears `patterns`.
+Pipeline patternsAsPasses(std::string &patterns);
 
 struct NamedPipeline {
   std::string name, text;

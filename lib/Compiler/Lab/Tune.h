@@ -15,6 +15,7 @@ struct TuningStep {
   double nsPerSample = 0, against = 0; ///< its own and the best so far, measured in turn
   Ratio change;                        ///< the one over the other, pair by pair
   bool right = false, kept = false;
+  std::string why;       ///< it is not right, where the compiler says so
   bool sameCode = false; ///< as the best so far makes: not timed
 };
 
@@ -26,13 +27,21 @@ struct Tuning {
   std::vector<TuningStep> steps;
 };
 
-/// Begins with the compiler's own pipeline and changes one thing after the other: numbers and
-/// switches among the options of its passes (doubled, halved, turned), passes left out, neighbours
-/// exchanged. Keeps what is right and, measured twice, faster by more than `least` in the median
-/// and by anything in all of its interval, and begins anew until nothing is. Kernels are timed in
-/// turn with the best so far. A change that is no gain at the end is given up.
+/// How a search goes.
+struct TuningOptions {
+  std::string begin; ///< the pipeline that it begins with; empty: the compiler's own
+  unsigned repeat;   ///< rounds of each measurement in turn
+  double least;      ///< the gain, as a fraction, of a change that is kept
+};
+
+/// Changes one thing of a pipeline after the other: numbers and switches among the options of its
+/// passes (doubled, halved, turned), the knobs and alternatives of its schedules, passes left out,
+/// neighbours exchanged. Keeps what is right and, measured twice, faster by more than `least` in
+/// the median and by anything in all of its interval, and begins anew until nothing is. Kernels are
+/// timed in turn with the best so far. A result that is no gain over the compiler's own pipeline is
+/// given up at the end. Patterns and schedules of files stand in the resulting text themselves.
 llvm::Expected<Tuning> tune(Subject &subject, const Expectation &expectation,
-                            const TrialOptions &options, unsigned repeat, double least,
+                            const TrialOptions &options, const TuningOptions &search,
                             const std::function<void(const TuningStep &)> &progress);
 
 } // namespace mlir::nb

@@ -5,6 +5,8 @@
 
 #include "mlir/Dialect/Transform/Interfaces/MatchInterfaces.h"
 #include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
+#include "mlir/Dialect/Transform/TuneExtension/TuneExtension.h"
+#include "mlir/Dialect/Transform/TuneExtension/TuneExtensionOps.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -246,9 +248,33 @@ public:
 void nb::registerScheduleOps(DialectRegistry &registry) {
   registry.insert<TransformDialect>();
   registry.addExtensions<ScheduleOps>();
+  transform::registerTuneExtension(registry);
+}
+
+/// A knob without a value is a choice that is still to be made.
+static LogicalResult verifyChoices(ModuleOp schedule) {
+  const auto isOpen = [](Operation *op) {
+    if (auto knob = dyn_cast<tune::KnobOp>(op))
+      return !knob.getSelected();
+    auto alternatives = dyn_cast<tune::AlternativesOp>(op);
+    return alternatives && !alternatives.getSelectedRegionAttr() &&
+           !alternatives.getSelectedRegionParam();
+  };
+  const auto open = schedule->walk([&](Operation *op) {
+    if (!isOpen(op))
+      return WalkResult::advance();
+    op->emitError("the choice ")
+        << op->getAttr("name")
+        << " is open: write the chosen one (`= VALUE from options`, `selected_region = NUMBER`), "
+           "or let nb-try --tune choose";
+    return WalkResult::interrupt();
+  });
+  return failure(open.wasInterrupted());
 }
 
 LogicalResult nb::applySchedule(ModuleOp schedule, ModuleOp program) {
+  if (failed(verifyChoices(schedule)))
+    return failure();
   auto main = transform::detail::findTransformEntryPoint(program, schedule);
   if (!main)
     return failure();

@@ -18,6 +18,10 @@ namespace mlir::nb {
 /// Makes the transform dialect know the ops.
 void registerScheduleOps(DialectRegistry &registry);
 
+/// The patterns (PDLL, or pdl.pattern ops) or the schedule of a file. Null after a diagnostic at
+/// `where`.
+OwningOpRef<ModuleOp> readPatterns(StringRef file, Location where);
+
 /// Runs @__transform_main of `schedule` on the program. Failure after a diagnostic.
 LogicalResult applySchedule(ModuleOp schedule, ModuleOp program);
 

@@ -2,6 +2,7 @@
 #include "nanobragg/Simulator.h"
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Program/Specialize.h"
 #include "runtime/kernels/KernelProvider.h"
 #include "runtime/kernels/TunedSchedules.h"
 
@@ -269,13 +270,22 @@ TEST_F(PlacementTest, TakesTheScheduleThatIsKept) {
   const auto asTheyAre = [](SimulatorOptions &) {};
   EXPECT_EQ(pipelineWith(asTheyAre), "");
   const std::string variant = asked.variant;
-  schedules->keep(variant, "f64", "builtin.module(kept)");
+  const std::string shape = shapeOf(experiment);
+  TunedSchedule kept{
+      .variant = variant, .precision = "f64", .pipeline = "builtin.module(kept)", .shape = shape};
+  schedules->keep(kept);
   EXPECT_EQ(pipelineWith(asTheyAre), "builtin.module(kept)");
   EXPECT_EQ(pipelineWith([](auto &o) { o.keptSchedule = false; }), "");
   EXPECT_EQ(pipelineWith([](auto &o) { o.passes.pipeline = "builtin.module(own)"; }),
             "builtin.module(own)");
   EXPECT_EQ(pipelineWith([](auto &o) { o.precision = Precision::Mixed; }), "") << "kept for f64";
-  schedules->forget(variant, "f64");
+  const std::int64_t oversample = std::exchange(experiment.detector.oversample, 7);
+  EXPECT_EQ(pipelineWith(asTheyAre), "") << "kept for another shape";
+  kept.everyShape = true;
+  schedules->keep(kept);
+  EXPECT_EQ(pipelineWith(asTheyAre), "builtin.module(kept)");
+  experiment.detector.oversample = oversample;
+  schedules->forget(variant, "f64", shape);
   EXPECT_EQ(pipelineWith(asTheyAre), "");
 }
 
