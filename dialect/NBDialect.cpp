@@ -1,4 +1,5 @@
 #include "dialect/NB.h"
+#include "dialect/Upgrades.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,9 +20,6 @@ using namespace mlir::nb;
 #include "dialect/NBAttrs.cpp.inc"
 
 namespace {
-/// How ops, types and attributes are written.
-constexpr uint64_t dialectVersion = 1;
-
 struct Version : DialectVersion {
   explicit Version(uint64_t number) : number(number) {}
   uint64_t number;
@@ -45,6 +43,9 @@ struct BytecodeVersion : BytecodeDialectInterface {
       return nullptr;
     }
     return std::make_unique<Version>(number);
+  }
+  LogicalResult upgradeFromVersion(Operation *top, const DialectVersion &version) const override {
+    return upgrade(top, static_cast<const Version &>(version).number, dialectUpgrades());
   }
 };
 

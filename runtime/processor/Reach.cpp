@@ -73,13 +73,19 @@ Vector vectorOf(const double (&v)[3]) { return {v[0], v[1], v[2]}; }
 
 Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
              const void *workspace, ThreadTeam &team) {
+  // A kernel of another build may know fewer entries than this program, or more.
+  std::vector<std::int64_t> written(
+      std::max(sizeof(nb_reach_tables), std::size_t(kernel.reach_tables_size)) / 8);
+  kernel.reach(arguments, reinterpret_cast<nb_reach_tables *>(written.data()));
   nb_reach_tables at;
-  kernel.reach(arguments, &at);
+  std::memcpy(&at, written.data(), sizeof(at));
   const auto table = [&](std::int64_t nb_reach_tables::*which) {
     return static_cast<const double *>(workspace) + at.*which;
   };
   using T = nb_reach_tables;
-  const auto &number = *reinterpret_cast<const nb_reach_numbers *>(table(&T::numbers));
+  nb_reach_numbers number = {};
+  std::memcpy(&number, table(&T::numbers),
+              std::min(sizeof(number), std::size_t(kernel.reach_numbers_size)));
   panels = std::int64_t(number.panels);
   slowPixels = std::int64_t(number.slow_pixels);
   fastPixels = std::int64_t(number.fast_pixels);

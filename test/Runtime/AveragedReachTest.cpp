@@ -297,6 +297,8 @@ public:
   Found(const World &world, std::int64_t rowsOfTile, bool keep = true) : world(world) {
     world.prepare(workspace, tables);
     nb_kernel_descriptor kernel{};
+    kernel.reach_numbers_size = sizeof(nb_reach_numbers);
+    kernel.reach_tables_size = sizeof(nb_reach_tables);
     kernel.reach = [](const void *const *arguments, nb_reach_tables *to) {
       *to = *static_cast<const nb_reach_tables *>(arguments[0]);
     };

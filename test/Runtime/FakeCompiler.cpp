@@ -40,6 +40,8 @@ void runTile(const void *const *arguments, const void *, const nb_tile *tile, vo
 }
 
 constexpr nb_kernel_descriptor descriptor = {NB_KERNEL_ABI_VERSION,
+                                             sizeof(nb_kernel_descriptor),
+                                             0,
                                              NB_IMAGE_F32,
                                              "fake",
                                              "",

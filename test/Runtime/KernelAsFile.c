@@ -53,6 +53,7 @@ static void run_tile(const void *const *arguments, const void *workspace, const 
 __attribute__((visibility("default"))) const nb_kernel_descriptor *nb_kernel_get_descriptor(void) {
   static const nb_kernel_descriptor descriptor = {
       .abi_version = NB_KERNEL_ABI_VERSION,
+      .size = sizeof(nb_kernel_descriptor),
       .image_type = NB_IMAGE_F32,
       .name = "test",
       .variant = nb_test_variant,

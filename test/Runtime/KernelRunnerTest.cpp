@@ -141,6 +141,35 @@ TEST(KernelRunner, RefusesAnotherAbiVersion) {
               ThrowsMessage<std::runtime_error>(HasSubstr("kernel ABI")));
 }
 
+TEST(KernelRunner, RunsAKernelThatKnowsMoreFields) {
+  struct Later {
+    nb_kernel_descriptor known;
+    const char *added;
+  } later = {waveKernel(), "of a later compiler"};
+  later.known.size = sizeof(later);
+  const Experiment experiment = waveExperiment(4, 3);
+  const auto imageOf = [&](const nb_kernel_descriptor &kernel) {
+    std::vector<float> image(12);
+    BoundProgram(Program(handleOf(kernel)), experiment).run(image, {.threads = 1});
+    return image;
+  };
+  EXPECT_EQ(imageOf(later.known), imageOf(waveKernel()));
+}
+
+TEST(KernelRunner, RefusesAKernelThatNeedsWhatItDoesNotKnow) {
+  nb_kernel_descriptor kernel = waveKernel();
+  kernel.needs = NB_KERNEL_NEEDS_KNOWN | (1u << 20);
+  EXPECT_THAT([&] { BoundProgram(Program(handleOf(kernel)), waveExperiment(1, 1)); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("needs a later version")));
+}
+
+TEST(KernelRunner, RefusesADescriptorThatIsTooSmall) {
+  nb_kernel_descriptor kernel = waveKernel();
+  kernel.size = offsetof(nb_kernel_descriptor, reach);
+  EXPECT_THAT([&] { BoundProgram(Program(handleOf(kernel)), waveExperiment(1, 1)); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("incomplete")));
+}
+
 TEST(KernelRunner, RefusesAnIncompleteDescriptor) {
   nb_kernel_descriptor kernel = waveKernel();
   kernel.run_tile = nullptr;

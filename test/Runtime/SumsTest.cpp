@@ -25,6 +25,7 @@ const nb_kernel_descriptor &sumKernel() {
   static const nb_kernel_descriptor kernel = [] {
     nb_kernel_descriptor k = {};
     k.abi_version = NB_KERNEL_ABI_VERSION;
+    k.size = sizeof(k);
     k.image_type = NB_IMAGE_F64;
     k.name = "sum";
     k.variant = "";

@@ -61,6 +61,8 @@ constexpr nb_kernel_output waveOutputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"
 
 constexpr nb_kernel_descriptor describe(decltype(nb_kernel_descriptor::run_tile) run) {
   return {NB_KERNEL_ABI_VERSION,
+          sizeof(nb_kernel_descriptor),
+          0,
           NB_IMAGE_F32,
           "wave",
           "",

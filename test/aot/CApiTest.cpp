@@ -334,6 +334,7 @@ nb_kernel_descriptor emptyKernel(const char *features, const nb_kernel_descripto
   kernel.num_outputs = 1;
   kernel.outputs = outputs;
   kernel.abi_version = NB_KERNEL_ABI_VERSION;
+  kernel.size = sizeof(kernel);
   kernel.name = "empty";
   kernel.variant = "";
   kernel.target = features;

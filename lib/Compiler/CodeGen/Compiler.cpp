@@ -150,6 +150,7 @@ Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
   }
   nb_kernel_descriptor &d = state->descriptor;
   d.abi_version = NB_KERNEL_ABI_VERSION;
+  d.size = sizeof(d);
   d.image_type = description.imageType;
   d.name = description.function.c_str();
   d.variant = state->variant.c_str();
@@ -172,9 +173,13 @@ Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
     return error;
   if (auto error = bind(d.run_tile, names::runTile))
     return error;
-  if (description.reaches)
+  if (description.reaches) {
     if (auto error = bind(d.reach, names::reach))
       return error;
+    d.needs = NB_KERNEL_NEEDS_LIT;
+    d.reach_numbers_size = sizeof(nb_reach_numbers);
+    d.reach_tables_size = sizeof(nb_reach_tables);
+  }
   if (sums) {
     if (auto error = bind(d.accumulator_size, names::accumulatorSize))
       return error;

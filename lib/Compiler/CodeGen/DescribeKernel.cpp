@@ -177,6 +177,7 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
   using D = nb_kernel_descriptor;
   Record r(module, sizeof(D));
   NB_SET(r, D, abi_version, b.number(NB_KERNEL_ABI_VERSION));
+  NB_SET(r, D, size, b.number(sizeof(D)));
   NB_SET(r, D, image_type, b.number(d.imageType));
   NB_SET(r, D, name, b.text(d.function));
   NB_SET(r, D, variant, b.text(d.variant));
@@ -196,7 +197,13 @@ void describeKernel(Module &module, const KernelDescription &d, StringRef symbol
   NB_SET(r, D, features, b.text(d.features));
   NB_SET(r, D, alternative, alternative.empty() ? b.null() : b.descriptorNamed(alternative));
   NB_SET(r, D, device, b.device(d));
+  const bool reaches = d.reaches;
+  NB_SET(
+      r, D, needs,
+      ConstantInt::get(llvm::IntegerType::get(b.context, 64), reaches ? NB_KERNEL_NEEDS_LIT : 0));
   NB_SET(r, D, reach, b.entryPoint(d.function, nb::names::reach));
+  NB_SET(r, D, reach_numbers_size, b.number(reaches ? sizeof(nb_reach_numbers) : 0));
+  NB_SET(r, D, reach_tables_size, b.number(reaches ? sizeof(nb_reach_tables) : 0));
   Constant *descriptor = r.get();
   b.descriptorNamed(symbol, descriptor->getType())->setInitializer(descriptor);
 }

@@ -67,6 +67,7 @@ void InterpretedExperiment::describe(KernelDescription what) {
   for (const KernelParameter &p : description.parameters)
     parameters.push_back({p.name.c_str(), p.kind, p.unit.c_str()});
   described.abi_version = NB_KERNEL_ABI_VERSION;
+  described.size = sizeof(described);
   described.image_type = description.imageType;
   described.name = description.function.c_str();
   described.variant = variantText.c_str();

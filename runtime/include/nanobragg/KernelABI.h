@@ -33,13 +33,33 @@
 #ifndef NANOBRAGG_KERNELABI_H
 #define NANOBRAGG_KERNELABI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define NB_KERNEL_ABI_VERSION 13u
+/* The version changes when a field gets another meaning or place; a program runs kernels of its own
+ * version alone. New fields are added at the end of nb_kernel_descriptor, nb_reach_numbers,
+ * nb_reach_tables, nb_tile and nb_lit, and leave it as it is:
+ *
+ *  - A descriptor says how large it and the two structures that `reach` fills are. Read a field
+ * that is later than version 14's first with NB_KERNEL_HAS; of the other two, what a kernel does
+ * not know is 0.
+ *  - A kernel that needs a program to do something new says so by a bit of `needs`. A program
+ *    refuses a kernel with a bit that it does not know.
+ *  - The entries of arrays (parameters, outputs, codes) stay as they are; what is new about them
+ *    gets an array of its own. */
+#define NB_KERNEL_ABI_VERSION 14u
+
+/* Bits of `needs`. */
+#define NB_KERNEL_NEEDS_LIT 1u /* the program finds where light can fall, see `reach` */
+#define NB_KERNEL_NEEDS_KNOWN NB_KERNEL_NEEDS_LIT
+
+/* Does the descriptor that the pointer `kernel` points to have the field? */
+#define NB_KERNEL_HAS(kernel, field)                                                               \
+  ((kernel)->size >= offsetof(nb_kernel_descriptor, field) + sizeof((kernel)->field))
 
 #define NB_KERNEL_FIXED "fixed:"
 
@@ -233,6 +253,8 @@ typedef enum nb_image_type { NB_IMAGE_F32 = 0, NB_IMAGE_F64 = 1 } nb_image_type;
 
 typedef struct nb_kernel_descriptor {
   uint32_t abi_version; /* NB_KERNEL_ABI_VERSION */
+  uint32_t size;        /* bytes of this structure, as the kernel's compiler knew it */
+  uint64_t needs;       /* NB_KERNEL_NEEDS_LIT, ... */
   nb_image_type image_type;
   const char *name;
   const char *variant;   /* canonical text of the program variant (ProgramVariant::toString), then
@@ -282,6 +304,9 @@ typedef struct nb_kernel_descriptor {
   /* Says where prepare has written the numbers that find light. NULL: the kernel computes all
    * samples and takes no nb_lit. */
   void (*reach)(const void *const *arguments, nb_reach_tables *tables);
+  /* The bytes of nb_reach_numbers that prepare writes, and of nb_reach_tables that reach does; 0
+   * without reach. */
+  uint32_t reach_numbers_size, reach_tables_size;
 } nb_kernel_descriptor;
 
 /* The function that a kernel file defines under the name nb_kernel_get_descriptor (objects may have

@@ -24,6 +24,8 @@ float photons[pixels];
 constexpr nb_kernel_output outputs[] = {{"image", NB_OUTPUT_IMAGE, "photons"}};
 
 nb_kernel_descriptor kernel = {NB_KERNEL_ABI_VERSION,
+                               sizeof(nb_kernel_descriptor),
+                               0,
                                NB_IMAGE_F32,
                                "image",
                                "",

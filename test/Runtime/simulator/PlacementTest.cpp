@@ -41,6 +41,8 @@ constexpr nb_kernel_parameter parameters[] = {{"cell_alpha", NB_PARAMETER_F64, "
 
 constexpr nb_kernel_descriptor kernel = {
     NB_KERNEL_ABI_VERSION,
+    sizeof(nb_kernel_descriptor),
+    0,
     NB_IMAGE_F32,
     "image",
     "",
