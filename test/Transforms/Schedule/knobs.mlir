@@ -4,10 +4,8 @@
 // RUN: nb-opt %t/program.mlir --pass-pipeline='builtin.module(nb-apply-patterns{files=%t/four.mlir})' | FileCheck %s --check-prefix=FOUR
 // RUN: sed 's/= 4 from/= 16 from/; s/selected_region = 0/selected_region = 1/' %t/four.mlir > %t/other.mlir
 // RUN: nb-opt %t/program.mlir --pass-pipeline='builtin.module(nb-apply-patterns{files=%t/other.mlir})' | FileCheck %s --check-prefix=OTHER
-// RUN: tr '\n' ' ' < %t/other.mlir > %t/line
-// RUN: printf 'builtin.module(nb-apply-patterns{text={%%s}})' "$(cat %t/line)" > %t/pipeline
-// RUN: nb-opt %t/program.mlir --pass-pipeline="$(cat %t/pipeline)" | FileCheck %s --check-prefix=OTHER
-// RUN: sed 's/= 4 from/from/' %t/four.mlir > %t/open.mlir
+// RUN: sh -c 'nb-opt %t/program.mlir --pass-pipeline="builtin.module(nb-apply-patterns{text={$(cat %t/other.mlir)}})"' | FileCheck %s --check-prefix=OTHER
+// RUN: sed 's/= 4 from//' %t/four.mlir > %t/open.mlir
 // RUN: not nb-opt %t/program.mlir --patterns=%t/open.mlir 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: sed 's/selected_region = 0//' %t/four.mlir > %t/open.mlir
 // RUN: not nb-opt %t/program.mlir --patterns=%t/open.mlir 2>&1 | FileCheck %s --check-prefix=REGION
