@@ -71,7 +71,7 @@ foreach(name IN LISTS mlir_libraries)
           COMPONENT compiler)
 endforeach()
 # What those are made of.
-install(TARGETS nb-experiment nb-culling nb-parallel nb-process nb-target EXPORT NanoBraggMLIR
+install(TARGETS nb-experiment nb-culling nb-parallel nb-process nb-target nb-trace EXPORT NanoBraggMLIR
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/nanobragg COMPONENT compiler)
 install(FILES cmake/NanoBraggPlugins.cmake DESTINATION ${package_dir} COMPONENT compiler)
 install(EXPORT NanoBraggMLIR NAMESPACE NanoBragg:: FILE NanoBraggMLIRTargets.cmake

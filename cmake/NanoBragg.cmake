@@ -75,6 +75,16 @@ function(nb_use_mlir target)
   target_link_libraries(${target} PUBLIC $<$<NOT:${own_mlir}>:MLIR> $<$<NOT:${own_mlir}>:LLVM>)
 endfunction()
 
+# nb_pass_tablegen(NAME): Passes.h.inc of this folder's Passes.td, with statistics that every build of LLVM counts
+# (dialect/PassStatistics.h).
+macro(nb_pass_tablegen name)
+  mlir_tablegen(PassDecls.h.inc -gen-pass-decls -name ${name})
+  add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/Passes.h.inc
+    COMMAND sed "s/::mlir::Pass::Statistic /::mlir::nb::PassStatistic /" PassDecls.h.inc > Passes.h.inc
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/PassDecls.h.inc VERBATIM)
+  list(APPEND TABLEGEN_OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/Passes.h.inc)
+endmacro()
+
 # nb_add_mlir_library(NAME SOURCES... [DEPENDS targets...] [LINK libs...]): a static library over
 # MLIR.
 function(nb_add_mlir_library name)

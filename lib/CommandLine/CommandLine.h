@@ -102,7 +102,7 @@ struct ToolOptions {
   std::optional<std::array<std::int64_t, 2>> printoutPixel; ///< fast, slow; unset: all pixels
   Emit emit = Emit::Nothing;
   Until until; ///< for Emit::Mlir
-  std::optional<std::string> timingFile;
+  std::optional<std::string> timingFile, traceFile;
   bool profile = false;    ///< print in which lines of the program kernels spend their time
   Instruments instruments; ///< `json` is of gradients, too
   std::optional<PixelIndex> tracePixel;

@@ -12,6 +12,13 @@ namespace nanobragg {
 
 class Values;
 
+/// The meaning of --mlir-*.
+inline constexpr std::string_view mlirFlagsHelp =
+    "flags of MLIR, with their values behind '=', such as --mlir-print-ir-after=nb-fuse, "
+    "--mlir-print-ir-after-all, --mlir-timing, --mlir-pass-statistics, "
+    "--mlir-pass-pipeline-crash-reproducer=FILE; nb-opt --help lists all. The kernel is compiled "
+    "and not taken from the cache";
+
 /// When a flag changes nothing in a run, and the reason as users are told it.
 struct Idle {
   bool (*holds)(const CommandLine &);

@@ -41,6 +41,7 @@ std::vector<NamedFile> outputsOf(const CommandLine &line) {
   add(files, "--write-map", o.mapFile);
   add(files, "-dump", o.dumpFile);
   add(files, "--timing", line.tool.timingFile);
+  add(files, "--trace-events", line.tool.traceFile);
   return files;
 }
 

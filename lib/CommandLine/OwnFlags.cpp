@@ -1,5 +1,6 @@
 #include "lib/CommandLine/OwnFlags.h"
 
+#include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/Numbers.h"
 #include "lib/CommandLine/WrappedText.h"
 #include "lib/Files/TextScanner.h"
@@ -29,8 +30,9 @@ std::string describeOwnFlag(std::string_view name, std::string_view value, std::
   return line + wrapped(help, column, width) + "\n";
 }
 
-std::string describeCommonFlags(std::size_t column) {
-  return describeOwnFlag("--help", "", "this text", column) +
+std::string describeCommonFlags(std::size_t column, bool compiles) {
+  return (compiles ? describeOwnFlag("--mlir-*", "", mlirFlagsHelp, column) : "") +
+         describeOwnFlag("--help", "", "this text", column) +
          describeOwnFlag("--version", "", "the version of the program", column);
 }
 

@@ -79,7 +79,7 @@ std::vector<std::string> takeOwnFlags(std::span<const OwnFlag<Command>> flags,
 }
 
 /// Lines of a help text, with what flags mean from `column` on: of one flag, of several, and of
-/// --help and --version, which runTool takes.
+/// those that runTool takes: --help, --version, and of tools that compile --mlir-*.
 std::string describeOwnFlag(std::string_view name, std::string_view value, std::string_view help,
                             std::size_t column);
 template <typename Command>
@@ -89,7 +89,7 @@ std::string describeOwnFlags(std::span<const OwnFlag<Command>> flags, std::size_
     text += describeOwnFlag(flag.name, flag.value, flag.help, column);
   return text;
 }
-std::string describeCommonFlags(std::size_t column);
+std::string describeCommonFlags(std::size_t column, bool compiles = false);
 
 /// The number that a flag's value is. Throws UsageError.
 double numberOf(std::string_view flag, const std::string &value, const Range &range);

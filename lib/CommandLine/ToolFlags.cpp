@@ -3,6 +3,7 @@
 #include "lib/CommandLine/Numbers.h"
 #include "lib/Files/TextScanner.h"
 #include "lib/Parallel/MostThreads.h"
+#include "lib/Program/StageNames.h"
 #include "nanobragg/DeviceChoice.h"
 
 #include <algorithm>
@@ -125,6 +126,9 @@ LossOptions lossOf(const Values &v) {
 
 FlagGroup toolFlags() {
   static const std::string deviceWords = deviceValues();
+  static const std::string untilHelp =
+      "with --emit=mlir: the program before this stage of the pipeline, which has some of " +
+      stageNamesText(", ");
   return groupOf(
       "nb-sim's own",
       {
@@ -265,6 +269,13 @@ FlagGroup toolFlags() {
            .fallback = "none",
            .help = "JSON of compile and run seconds, samples, ns per sample",
            .apply = [](CommandLine &line, const Values &v) { line.tool.timingFile = v.text(); }},
+          {.spellings = {"--trace-events"},
+           .values = "FILE",
+           .fallback = "none",
+           .help = "write a timeline of this process: passes of the compiler, kernel cache, tiles "
+                   "of each thread, files, commands of a GPU (each is then waited for), as JSON "
+                   "for ui.perfetto.dev or chrome://tracing",
+           .apply = [](CommandLine &line, const Values &v) { line.tool.traceFile = v.text(); }},
           {.spellings = {"--profile"},
            .fallback = "off",
            .help = "print the lines of the program (--emit=nb) in which the kernel spends its time",
@@ -284,9 +295,7 @@ FlagGroup toolFlags() {
           {.spellings = {"--until-before"},
            .values = "STAGE",
            .fallback = "the first stage after fusion",
-           .help =
-               "with --emit=mlir: the program before this stage of the pipeline: response, hoist, "
-               "branches, fuse, precision, peel, cull, lanes, loops, arith, outline or llvm",
+           .help = untilHelp,
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.until = {Until::Side::Before, v.text()}; }},
           {.spellings = {"--until-after"},
@@ -342,6 +351,16 @@ FlagGroup toolFlags() {
            .help = "write the IR after every pass, with the command to run it again",
            .apply = [](CommandLine &line,
                        const Values &v) { line.tool.simulator.dumpIR = v.text(); }},
+          {.spellings = {"--mlir-*"},
+           .values = "[VALUE]",
+           .fallback = "none",
+           .help = mlirFlagsHelp,
+           // Tools take these words from their command lines first (runTool).
+           .apply =
+               [](CommandLine &, const Values &v) {
+                 v.refuse("flags of MLIR work on the command lines of nb-sim, nb-compile, nb-try, "
+                          "nb-explore, nb-reduce, nb-run and nb-opt only");
+               }},
           {.spellings = {"--no-fuse"},
            .fallback = "off",
            .help = "run the reference interpreter, not the fused kernel",

@@ -6,13 +6,16 @@
 #include "lib/Compiler/Lab/Judge.h"
 #include "lib/Compiler/Lab/TrialText.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
+#include "lib/Compiler/Pipelines/TraceSpans.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Compiler/Run/InterpretExperiment.h"
 #include "lib/Program/CompileRequest.h"
 #include "lib/Quantities/Printable.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -34,9 +37,12 @@ char *copyText(const std::string &text) {
   return copy;
 }
 
+std::atomic<SpanSink> spanSink = nullptr;
+
 /// Runs `work`; what goes wrong goes to *error.
 template <typename Work>
 int guardedCall(char **error, Work work) {
+  const TraceSpans spans(spanSink);
   try {
     if (llvm::Error failure = work()) {
       *error = copyText(nanobragg::printable(llvm::toString(std::move(failure))));
@@ -222,6 +228,13 @@ int judgePipelines(const nb_compile_request *request, const nb_judge_options *op
   });
 }
 
+int setFlags(const char *const *words, size_t count, char **error) {
+  return guardedCall(error,
+                     [&] { return setMLIRFlags(std::vector<std::string>(words, words + count)); });
+}
+
+void recordSpans(SpanSink sink) { spanSink = sink; }
+
 void freeText(char *text) { std::free(text); }
 void freeBytes(void *bytes) { std::free(bytes); }
 
@@ -240,7 +253,9 @@ constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
                                  runProgram,
                                  releaseProgram,
                                  programLines,
-                                 judgePipelines};
+                                 judgePipelines,
+                                 setFlags,
+                                 recordSpans};
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const nb_compiler_api *

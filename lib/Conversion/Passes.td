@@ -34,6 +34,10 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"loops", "loops", "images and sums that became loops">,
+    Statistic<"tables", "tables", "tables that became memory">
+  ];
 }
 
 def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
@@ -56,6 +60,9 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
                            "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"converted", "converted", "ops of the nb dialect that became arithmetic">
+  ];
 }
 
 def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
@@ -80,6 +87,9 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect"];
+  let statistics = [
+    Statistic<"outlined", "outlined", "functions that became kernels">
+  ];
 }
 
 def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
@@ -116,6 +126,9 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"launched", "launched", "kernels whose pixels became threads">
+  ];
 }
 
 def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::ModuleOp"> {
@@ -132,6 +145,9 @@ def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"lowered", "lowered", "launches that became loops">
+  ];
 }
 
 def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
@@ -142,6 +158,9 @@ def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
 
     Example: `nb-opt --nb-to-gpu --nb-erase-launches outlined.mlir`
   }];
+  let statistics = [
+    Statistic<"erased", "erased", "functions that were erased">
+  ];
 }
 
 def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
@@ -161,6 +180,10 @@ def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"ofThreads", "of-threads", "additions of single threads that are gone">,
+    Statistic<"ofWarps", "of-warps", "additions of warps in their place">
+  ];
 }
 
 def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
@@ -180,6 +203,9 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"reloaded", "reloaded", "uses that load or compute anew">
+  ];
 }
 
 def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
@@ -203,6 +229,9 @@ def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
            "blocks that a multiprocessor should hold at a time; 0: by the size of the loops">
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+  let statistics = [
+    Statistic<"converted", "converted", "ops that became those of LLVM and NVIDIA">
+  ];
 }
 
 def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
@@ -225,6 +254,9 @@ def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
     Option<"chip", "chip", "std::string", "\"gfx942\"", "AMD's chip">
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect"];
+  let statistics = [
+    Statistic<"converted", "converted", "modules that became ops of LLVM and AMD">
+  ];
 }
 
 def GPUToSPIRV : Pass<"nb-gpu-to-spirv", "::mlir::gpu::GPUModuleOp"> {
@@ -246,6 +278,9 @@ def GPUToSPIRV : Pass<"nb-gpu-to-spirv", "::mlir::gpu::GPUModuleOp"> {
     Option<"warp", "warp", "int64_t", "32", "threads that run in step">
   ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"expanded", "expanded", "additions that compare and exchange">
+  ];
 }
 
 #endif

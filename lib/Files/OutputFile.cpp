@@ -4,6 +4,7 @@
 #include "lib/Files/OutputPath.h"
 #include "lib/Files/TemporaryName.h"
 #include "lib/Files/WriteLock.h"
+#include "lib/Trace/Trace.h"
 
 #include <algorithm>
 #include <atomic>
@@ -304,6 +305,8 @@ void OutputFile::writeAt(std::size_t offset, const void *data, std::size_t bytes
 void OutputFile::commit() {
   if (descriptor < 0)
     throw FileError(name, "is closed already");
+  trace::Span span("files", "put into place");
+  span.explain([&] { return name; });
   // The lock that tells others that the temporary is in use goes with its last descriptor.
   const Descriptor lock{temporary ? ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1};
   if (::close(std::exchange(descriptor, -1)) != 0)

@@ -1,5 +1,7 @@
 #include "lib/Parallel/ThreadTeam.h"
 
+#include "lib/Trace/Trace.h"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -8,6 +10,7 @@
 #include <new>
 #include <pthread.h>
 #include <sched.h>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -22,6 +25,9 @@ struct ThreadTeam::Job {
   std::exception_ptr thrown{};
 
   void take(int thread) {
+    if (trace::isOn() && thread > 0)
+      trace::nameThread("worker " + std::to_string(thread));
+    const trace::Span span("threads", "work");
     try {
       for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;)
         work(i, thread);

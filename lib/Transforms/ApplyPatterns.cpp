@@ -2,6 +2,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Schedule/ScheduleOps.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "lib/Transforms/OpenText.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,11 +14,14 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <map>
+
+#define DEBUG_TYPE "nb-apply-patterns"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_APPLYPATTERNS
@@ -136,11 +140,15 @@ private:
     for (const auto &[name, count] : after)
       before.try_emplace(name, 0);
     for (const auto &[name, count] : before)
-      if (int64_t change = after[name] - count)
+      if (int64_t change = after[name] - count) {
+        LDBG() << name << ": " << change;
+        gained += uint64_t(std::max<int64_t>(change, 0));
+        lost += uint64_t(std::max<int64_t>(-change, 0));
         text += (text.empty() ? "" : ", ") + std::string(change > 0 ? "+" : "") +
                 std::to_string(change) + " " + name;
+      }
     auto options = [](StringRef name) {
-      return remark::RemarkOpts::name(name).category("nb-apply-patterns");
+      return remark::RemarkOpts::name(name).category(DEBUG_TYPE);
     };
     Location loc = getOperation().getLoc();
     if (text.empty())

@@ -1,4 +1,5 @@
 #include "dialect/Names.h"
+#include "dialect/PassStatistics.h"
 #include "lib/Transforms/DrawnSum.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
@@ -7,8 +8,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <cmath>
+
+#define DEBUG_TYPE "nb-close-averages"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_CLOSEAVERAGES
@@ -19,7 +23,7 @@ using namespace mlir;
 using namespace mlir::nb;
 
 static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remarkOf("nb-close-averages", name, func);
+  return remarkOf(DEBUG_TYPE, name, func);
 }
 
 /// The spot is linear about its brightest point, which is found by a spot that is linear about the
@@ -121,6 +125,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     }
     if (func->hasAttr(names::draws)) {
       readDraws(func);
+      ++drawn;
       nb::remarkMissed(func.getLoc(), remarkNamed("drawn", func)) << remark::add(
           "averages are taken by draws: the function has the attribute '{0}'", names::draws);
       return success();
@@ -128,6 +133,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     for (SumOp sum : sums)
       if (failed(close(sum, func)))
         return failure();
+    closed += sums.size();
     // Derivatives by the elements of a matrix are one matrix again.
     RewritePatternSet patterns(&getContext());
     AddOp::getCanonicalizationPatterns(patterns, &getContext());
@@ -139,7 +145,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
         argumentNamed(func, "average_node"), argumentNamed(func, "average_weight"),
         argumentNamed(func, "average_nodes"), argumentNamed(func, "average_exponent")};
     Value around = argumentNamed(func, "reflections_around");
-    DrawnSum drawn(sum, func);
+    DrawnSum average(sum, func);
     const auto refuse = [&](Operation *where, const Twine &why) {
       InFlightDiagnostic error = where->emitError() << "the average has no closed form: " << why;
       error.attachNote(func.getLoc())
@@ -151,28 +157,30 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
         !around)
       return refuse(sum, "the function has no arguments 'average_node', 'average_weight', "
                          "'average_nodes', 'average_exponent' and 'reflections_around'");
-    if (!drawn.decide())
-      return refuse(drawn.where, drawn.why);
+    if (!average.decide())
+      return refuse(average.where, average.why);
+    LDBG() << "normal distributions: " << average.normals().size()
+           << ", uniform ones: " << average.uniforms().size();
     Location loc = sum.getLoc();
     if (func->hasAttr(names::reflections)) {
-      if (!tabulateReflections(drawn, sum, func, quadrature))
-        return refuse(drawn.where, drawn.why);
+      if (!tabulateReflections(average, sum, func, quadrature))
+        return refuse(average.where, average.why);
       nb::remarkPassed(loc, remarkNamed("tabulated", func))
           << remark::add("a reflection in the place of each pixel: {0} normal distribution(s), "
                          "its place and its angle in closed form",
-                         drawn.normals().size());
+                         average.normals().size());
       return success();
     }
     if (auto wanted = func->getAttrOfType<FloatAttr>(names::cull)) {
       const double tolerance = wanted.getValueAsDouble();
-      writeReach(drawn, tolerance > 0 ? std::log(1 / tolerance) : exactBound, func);
+      writeReach(average, tolerance > 0 ? std::log(1 / tolerance) : exactBound, func);
     }
-    if (failed(closeSum(drawn, sum, quadrature, around)))
+    if (failed(closeSum(average, sum, quadrature, around)))
       return failure();
     nb::remarkPassed(loc, remarkNamed("closed", func))
         << remark::add("{0} normal distribution(s) are averaged in closed form, one uniform one by "
                        "error functions, {1} by quadrature",
-                       drawn.normals().size(), drawn.uniforms().size() - 1);
+                       average.normals().size(), average.uniforms().size() - 1);
     return success();
   }
 };

@@ -1,4 +1,5 @@
 #include "dialect/Names.h"
+#include "dialect/PassStatistics.h"
 #include "lib/Transforms/CullAverages.h"
 #include "lib/Transforms/CullSupport.h"
 #include "lib/Transforms/CurvedPixel.h"
@@ -13,10 +14,13 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <array>
 #include <cmath>
 #include <tuple>
+
+#define DEBUG_TYPE "nb-cull"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_CULL
@@ -33,11 +37,12 @@ class Culler : ReachWriter {
 public:
   Culler(ImageOp image, FunctionOpInterface func, const CulledProgram &program)
       : ReachWriter(image), func(func), program(program) {}
-  void run();
+  /// Returns whether samples are left out.
+  bool run();
 
 private:
   void findReflections();
-  void runOnAverages(ReachOp reach);
+  bool runOnAverages(ReachOp reach);
   bool isOfSpots();
   void runOnSpots();
   Value tableOfListedPixels(function_ref<Value(StringRef)> argument);
@@ -80,7 +85,7 @@ private:
 } // namespace
 
 static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remarkOf("nb-cull", name, func);
+  return remarkOf(DEBUG_TYPE, name, func);
 }
 
 /// Where light comes from: ops with a support, all of one Miller index.
@@ -481,13 +486,14 @@ void Culler::runOnSpots() {
 }
 
 /// Averages: what is to be found has been written when they were closed.
-void Culler::runOnAverages(ReachOp reach) {
+bool Culler::runOnAverages(ReachOp reach) {
   findReflections();
   if (!cullAverages(image, reach, where, why)) {
     reach.erase();
     nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
         << "all reflections about the nearest are added up: " + why;
-    return;
+    LDBG() << "not culled: " << why;
+    return false;
   }
   ReachNumbers numbers(reach.getNumbers());
   numbers[&nb_reach_numbers::dark] = constant(dark);
@@ -496,25 +502,28 @@ void Culler::runOnAverages(ReachOp reach) {
   nb::remarkPassed(loc, remarkNamed("culled", func))
       << "reflections without light are left out; pixels without light are " +
              std::string(dark ? "not computed" : "computed, since they are not zero");
+  return true;
 }
 
-void Culler::run() {
-  if (image->hasAttr(names::lit))
-    return;
+bool Culler::run() {
   if (ReachOp reach = averageReachOf(image))
     return runOnAverages(reach);
-  if (isOfSpots())
-    return runOnSpots();
+  if (isOfSpots()) {
+    runOnSpots();
+    return true;
+  }
   if (!findLight() || !findGeometry() || !splitLoops() || !vanishes()) {
     nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
         << "no sample is left out: " + why;
-    return;
+    LDBG() << "not culled: " << why;
+    return false;
   }
   rewrite();
   nb::remarkPassed(loc, remarkNamed("culled", func))
       << "samples without light are left out, by " + Twine(light.size()).str() +
              " factor(s) that vanish away from reflections; pixels without light are " +
              (dark ? "not computed" : "computed, since they are not zero");
+  return true;
 }
 
 namespace {
@@ -535,12 +544,14 @@ struct CullPass : nb::impl::CullBase<CullPass> {
       CulledProgram program{.setting = tolerance > 0 ? CullSetting::below(tolerance)
                                                      : CullSetting::exact()};
       for (ImageOp image : images) {
+        if (image->hasAttr(names::lit)) // done before
+          continue;
         program.derives = image.getNumResults() > 1;
         program.toSingle = llvm::all_of(image.getResultTypes(), [](Type type) {
           auto tensor = dyn_cast<RankedTensorType>(type);
           return tensor && tensor.getElementType().isF32();
         });
-        Culler(image, func, program).run();
+        ++(Culler(image, func, program).run() ? culled : complete);
       }
     });
   }

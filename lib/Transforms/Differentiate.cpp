@@ -7,10 +7,15 @@
 #include "lib/Transforms/Passes.h"
 #include "nanobragg/DerivativeNames.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/InterleavedRange.h"
+
+#define DEBUG_TYPE "nb-differentiate"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_DIFFERENTIATE
@@ -132,9 +137,8 @@ Value zeroDerivative(OpBuilder &builder, Location loc, Value result) {
 }
 
 void remarkZero(func::FuncOp func, const std::string &result, const std::string &parameter) {
-  nb::remarkMissed(
-      func.getLoc(),
-      remark::RemarkOpts::name("zero").category("nb-differentiate").function(func.getName()))
+  nb::remarkMissed(func.getLoc(),
+                   remark::RemarkOpts::name("zero").category(DEBUG_TYPE).function(func.getName()))
       << remark::add("{0} does not depend on {1}", result, parameter);
 }
 
@@ -359,11 +363,13 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
             << "uses '" << name << "', which nb-differentiate replaces by its derivative";
         return signalPassFailure();
       }
+      LDBG() << name << " by " << llvm::interleaved(parameters);
       if (failed(differentiate(func)))
         return signalPassFailure();
-      nb::remarkPassed(func.getLoc(), remark::RemarkOpts::name("differentiated")
-                                          .category("nb-differentiate")
-                                          .function(func.getName()))
+      ++differentiated;
+      nb::remarkPassed(
+          func.getLoc(),
+          remark::RemarkOpts::name("differentiated").category(DEBUG_TYPE).function(func.getName()))
           << remark::add("'{0}' became '{1}': {2} parameter(s)", name, func.getName().str(),
                          parameters.size());
     }

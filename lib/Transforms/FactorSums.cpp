@@ -1,3 +1,4 @@
+#include "dialect/PassStatistics.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/SplitProducts.h"
@@ -6,6 +7,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-factor-sums"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_FACTORSUMS
@@ -163,7 +167,13 @@ unsigned factorSum(SumOp sum) {
   return count;
 }
 
-void factorSums(FunctionOpInterface func) {
+struct Left {
+  unsigned factors = 0, conditions = 0;
+};
+
+/// Returns what left sums.
+Left factorSums(FunctionOpInterface func) {
+  Left left;
   // Post-order: what leaves an inner sum can leave the one around it next.
   SmallVector<SumOp> sums;
   func.walk([&](SumOp sum) { sums.push_back(sum); });
@@ -172,16 +182,26 @@ void factorSums(FunctionOpInterface func) {
     unsigned taken = factorSum(sum);
     if (takeOutCondition(sum)) {
       taken += factorSum(sum);
-      nb::remarkPassed(sum.getLoc(), remarkOf("nb-factor-sums", "condition", func))
+      ++left.conditions;
+      nb::remarkPassed(sum.getLoc(), remarkOf(DEBUG_TYPE, "condition", func))
           << "took a condition out of a sum";
     }
+    LDBG() << taken << " factor(s) leave the sum at " << sum.getLoc();
+    left.factors += taken;
     if (taken != 0)
-      nb::remarkPassed(sum.getLoc(), remarkOf("nb-factor-sums", "factored", func))
+      nb::remarkPassed(sum.getLoc(), remarkOf(DEBUG_TYPE, "factored", func))
           << remark::add("took {0} factor(s) out of a sum", taken);
   }
+  return left;
 }
 
 struct FactorSumsPass : nb::impl::FactorSumsBase<FactorSumsPass> {
-  void runOnOperation() override { getOperation()->walk(factorSums); }
+  void runOnOperation() override {
+    getOperation()->walk([&](FunctionOpInterface func) {
+      const Left left = factorSums(func);
+      factors += left.factors;
+      conditions += left.conditions;
+    });
+  }
 };
 } // namespace

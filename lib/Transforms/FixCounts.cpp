@@ -1,14 +1,18 @@
 #include "lib/Transforms/FixCounts.h"
 
 #include "dialect/Names.h"
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <stdexcept>
+
+#define DEBUG_TYPE "nb-fix-counts"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_FIXCOUNTS
@@ -42,6 +46,7 @@ static llvm::Expected<bool> fix(func::FuncOp function, const FixedCount &count) 
       constant = arith::ConstantIndexOp::create(b, loc, count.value);
     else
       constant = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(double(count.value)));
+    LDBG() << count.name << " is " << count.value << " in " << function.getName();
     argument.replaceAllUsesWith(constant);
     return true;
   }
@@ -70,24 +75,25 @@ struct FixCountsPass : nb::impl::FixCountsBase<FixCountsPass> {
   using FixCountsBase::FixCountsBase;
 
   void runOnOperation() override {
-    std::vector<FixedCount> fixed;
+    std::vector<FixedCount> given;
     try {
       for (const std::string &count : counts)
-        fixed.push_back(FixedCount::fromString(count));
+        given.push_back(FixedCount::fromString(count));
     } catch (const std::invalid_argument &error) {
       mlir::emitError(getOperation().getLoc()) << error.what();
       return signalPassFailure();
     }
-    if (llvm::Error error = fixCounts(getOperation(), fixed)) {
+    if (llvm::Error error = fixCounts(getOperation(), given)) {
       mlir::emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
       return signalPassFailure();
     }
-    if (fixed.empty())
-      remarkNothing(getOperation().getLoc(), "nb-fix-counts", "", "no count is given");
+    fixed += given.size();
+    if (given.empty())
+      remarkNothing(getOperation().getLoc(), DEBUG_TYPE, "", "no count is given");
     else
       nb::remarkPassed(getOperation().getLoc(),
-                       remark::RemarkOpts::name("fixed").category("nb-fix-counts"))
-          << remark::add("{0} count(s) are compiled in", fixed.size());
+                       remark::RemarkOpts::name("fixed").category(DEBUG_TYPE))
+          << remark::add("{0} count(s) are compiled in", given.size());
   }
 };
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "dialect/NB.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
@@ -9,7 +10,10 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#define DEBUG_TYPE "nb-fuse"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_FUSE
@@ -21,7 +25,7 @@ using namespace mlir::nb;
 
 namespace {
 remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category("nb-fuse").function(func.getName());
+  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
 }
 
 //===----------------------------------------------------------------------===//
@@ -246,29 +250,31 @@ void takeResultsApart(Block &block, FunctionOpInterface func) {
 struct FusePass : nb::impl::FuseBase<FusePass> {
   void runOnOperation() override {
     getOperation()->walk([&](FunctionOpInterface func) {
-      unsigned dropped = 0;
-      bool merged = false;
+      unsigned unused = 0, loops = 0;
       for (Block &block : func.getFunctionBody()) {
         returnEachOnce(block);
         takeResultsApart(block, func);
       }
       // Loops whose counts were computed twice are siblings only when that is done once.
-      while (mergeAll(func)) {
-        merged = true;
+      while (const unsigned now = mergeAll(func)) {
+        LDBG() << func.getName() << ": " << now << " loop(s) merged";
+        loops += now;
         IRRewriter rewriter(&getContext());
         DominanceInfo dominance(func);
         eliminateCommonSubExpressions(rewriter, dominance, func);
-        dropped += dropResults(func);
+        unused += dropResults(func);
         (void)runRegionDCE(rewriter, func->getRegions());
       }
-      dropped += dropResults(func);
-      if (dropped != 0)
+      unused += dropResults(func);
+      merged += loops;
+      dropped += unused;
+      if (unused != 0)
         nb::remarkPassed(func.getLoc(), remarkNamed("dropped", func)) << remark::add(
             "dropped {0} result(s) of loops that nothing used or that another one equalled",
-            dropped);
-      else if (!merged)
+            unused);
+      else if (loops == 0)
         remarkNothing(
-            func.getLoc(), "nb-fuse", func.getName(),
+            func.getLoc(), DEBUG_TYPE, func.getName(),
             llvm::formatv("nothing was merged or dropped among {0} loop(s)", countLoops(func))
                 .str());
     });
@@ -280,11 +286,11 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
     return count;
   }
 
-  static bool mergeAll(FunctionOpInterface func) {
+  static unsigned mergeAll(FunctionOpInterface func) {
     unsigned count = 0;
     for (Block &block : func.getFunctionBody())
       count += mergeIn(block, func);
-    return count != 0;
+    return count;
   }
 };
 } // namespace

@@ -3,9 +3,13 @@
 #include "dialect/NB.h"
 #include "lib/Transforms/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-fuse-response"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_FUSERESPONSE
@@ -17,7 +21,7 @@ using namespace mlir::nb;
 
 namespace {
 remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category("nb-fuse-response").function(func.getName());
+  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
 }
 
 /// Why the stage cannot be part of the image's body where the image stands; null when it can.
@@ -76,16 +80,17 @@ void fuse(PointwiseResponse stage, ImageOp image) {
 
 struct FuseResponsePass : nb::impl::FuseResponseBase<FuseResponsePass> {
   void runOnOperation() override {
-    getOperation()->walk([](FunctionOpInterface func) { fuseResponse(func); });
+    getOperation()->walk([&](FunctionOpInterface func) { fused += fuseResponse(func); });
   }
 };
 } // namespace
 
-void nb::fuseResponse(FunctionOpInterface func) {
+unsigned nb::fuseResponse(FunctionOpInterface func) {
+  unsigned fused = 0;
   SmallVector<PointwiseResponse> stages;
   func.walk([&](PointwiseResponse stage) { stages.push_back(stage); });
   if (stages.empty())
-    remarkNothing(func.getLoc(), "nb-fuse-response", func.getName(),
+    remarkNothing(func.getLoc(), DEBUG_TYPE, func.getName(),
                   "no stage that looks at one pixel follows the image");
   for (PointwiseResponse stage : stages) {
     StringRef name = stage->getName().getStringRef();
@@ -96,8 +101,11 @@ void nb::fuseResponse(FunctionOpInterface func) {
       continue;
     }
     Location loc = stage->getLoc();
+    LDBG() << "into the image: " << name;
     fuse(stage, image);
+    ++fused;
     nb::remarkPassed(loc, remarkNamed("fused", func))
         << remark::add("'{0}' is now part of the image's body", name);
   }
+  return fused;
 }

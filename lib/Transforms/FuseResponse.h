@@ -7,8 +7,8 @@
 namespace mlir::nb {
 
 /// Writes each pointwise stage of an image that the function computes into the body of that image.
-/// A stage that cannot be is left alone and reported in a remark.
-void fuseResponse(FunctionOpInterface func);
+/// A stage that cannot be is left alone and reported in a remark. Returns how many were written.
+unsigned fuseResponse(FunctionOpInterface func);
 
 } // namespace mlir::nb
 

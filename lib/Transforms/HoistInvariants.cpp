@@ -1,3 +1,4 @@
+#include "dialect/PassStatistics.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"
@@ -5,6 +6,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-hoist-invariants"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_HOISTINVARIANTS
@@ -80,6 +84,7 @@ void nb::moveInvariants(FunctionOpInterface func, MovedOps &moved,
   });
   for (Operation *op : candidates) {
     if (Operation *loop = outermostIndependentLoop(op)) {
+      LDBG() << "out of " << loop->getName() << ": " << *op;
       op->moveBefore(loop);
       count(op, moved);
     }
@@ -97,14 +102,14 @@ void remarkImpure(FunctionOpInterface func) {
     if (isMemoryEffectFree(op)) {
       if (!outermostIndependentLoop(op))
         return;
-      nb::remarkMissed(op->getLoc(), remarkOf("nb-hoist-invariants", "not-safe", func))
+      nb::remarkMissed(op->getLoc(), remarkOf(DEBUG_TYPE, "not-safe", func))
           << remark::add("'{0}' stays where it is: it may be undefined where the program does not "
                          "run it{1}",
                          op->getName().getStringRef(),
                          isa<LookupOp, DeviateOp>(op) ? "; inbounds says that it is not" : "");
       return;
     }
-    nb::remarkMissed(op->getLoc(), remarkOf("nb-hoist-invariants", "not-pure", func))
+    nb::remarkMissed(op->getLoc(), remarkOf(DEBUG_TYPE, "not-pure", func))
         << remark::add("'{0}' stays where it is: it is not pure", op->getName().getStringRef());
   });
 }
@@ -113,10 +118,13 @@ struct HoistInvariantsPass : nb::impl::HoistInvariantsBase<HoistInvariantsPass> 
   void runOnFunction(FunctionOpInterface func) {
     MovedOps moved;
     moveInvariants(func, moved);
+    toFunction += moved.toFunction;
+    toPixel += moved.toPixel;
+    toOuterSum += moved.toOuterSum;
     // Values from different loops meet outside of them; this also makes one table of two.
     mergeEqualOps(func);
     if (moved.toFunction || moved.toPixel || moved.toOuterSum)
-      nb::remarkPassed(func.getLoc(), remarkOf("nb-hoist-invariants", "hoisted", func))
+      nb::remarkPassed(func.getLoc(), remarkOf(DEBUG_TYPE, "hoisted", func))
           << remark::add("moved {0} op(s) to the function, {1} to the pixel, {2} to an outer sum",
                          moved.toFunction, moved.toPixel, moved.toOuterSum);
     if (getContext().getRemarkEngine())

@@ -2,10 +2,14 @@
 
 #include "dialect/NB.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/GlobPattern.h"
+
+#define DEBUG_TYPE "nb-insert-probes"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_INSERTPROBES
@@ -74,7 +78,7 @@ bool canBeProbed(Type type) {
 }
 
 remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category("nb-insert-probes").function(func.getName());
+  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
 }
 
 struct InsertProbesPass : nb::impl::InsertProbesBase<InsertProbesPass> {
@@ -113,7 +117,9 @@ struct InsertProbesPass : nb::impl::InsertProbesBase<InsertProbesPass> {
       StringRef name = nameOf(op);
       ProbeOp::create(builder, op->getLoc(), name.empty() ? op->getName().getStringRef() : name,
                       value);
+      LDBG() << "a probe of " << *op;
     }
+    inserted += values.size();
     if (!values.empty())
       nb::remarkPassed(func.getLoc(), remarkNamed("inserted", func))
           << remark::add("inserted {0} probe(s)", values.size());

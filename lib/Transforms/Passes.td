@@ -12,6 +12,9 @@ def EraseProbes : Pass<"nb-erase-probes"> {
 
     Example: `nb-opt --nb-erase-probes experiment.mlir`
   }];
+  let statistics = [
+    Statistic<"erased", "erased", "probes that were erased">
+  ];
 }
 
 def InsertProbes : Pass<"nb-insert-probes"> {
@@ -35,6 +38,9 @@ def InsertProbes : Pass<"nb-insert-probes"> {
     Option<"outside", "outside", "bool", "false", "probe values outside images too">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+  let statistics = [
+    Statistic<"inserted", "inserted", "probes that were inserted">
+  ];
 }
 
 def FixCounts : Pass<"nb-fix-counts", "::mlir::ModuleOp"> {
@@ -54,6 +60,9 @@ def FixCounts : Pass<"nb-fix-counts", "::mlir::ModuleOp"> {
     ListOption<"counts", "counts", "std::string", "counts and their values, oversample=1">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"fixed", "fixed", "counts that were compiled in">
+  ];
 }
 
 def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
@@ -83,6 +92,10 @@ def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
                            "::mlir::pdl_interp::PDLInterpDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::transform::TransformDialect",
                            "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"gained", "ops-gained", "ops that patterns and schedules added">,
+    Statistic<"lost", "ops-lost", "ops that they removed">
+  ];
 }
 
 def FuseResponse : Pass<"nb-fuse-response"> {
@@ -99,6 +112,9 @@ def FuseResponse : Pass<"nb-fuse-response"> {
     Example: `nb-opt --nb-fuse-response experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"fused", "fused", "stages that became part of an image">
+  ];
 }
 
 def SplitResponse : Pass<"nb-split-response"> {
@@ -114,6 +130,9 @@ def SplitResponse : Pass<"nb-split-response"> {
     Example: `nb-opt --nb-split-response experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+  let statistics = [
+    Statistic<"split", "split", "programs whose point spread was left to the caller">
+  ];
 }
 
 def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
@@ -131,6 +150,9 @@ def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
     Example: `nb-opt --nb-peel-miller-index experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+  let statistics = [
+    Statistic<"peeled", "peeled", "Miller indices that were peeled">
+  ];
 }
 
 def HoistInvariants : Pass<"nb-hoist-invariants"> {
@@ -152,6 +174,11 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
     Example: `nb-opt --nb-hoist-invariants experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+  let statistics = [
+    Statistic<"toFunction", "to-function", "ops that were moved out of images">,
+    Statistic<"toPixel", "to-pixel", "ops that were moved out of all sums">,
+    Statistic<"toOuterSum", "to-outer-sum", "ops that were moved to an outer sum">
+  ];
 }
 
 def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
@@ -169,6 +196,10 @@ def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
     Example: `nb-opt --nb-hoist-invariants --nb-tabulate-invariants experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+  let statistics = [
+    Statistic<"tables", "tables", "nb.tabulate ops that were made">,
+    Statistic<"values", "values", "values that are looked up in them">
+  ];
 }
 
 def SplitSums : Pass<"nb-split-sums"> {
@@ -183,6 +214,10 @@ def SplitSums : Pass<"nb-split-sums"> {
     Example: `nb-opt --nb-split-sums --nb-hoist-invariants experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+  let statistics = [
+    Statistic<"split", "split", "sums that became nests">,
+    Statistic<"loops", "loops", "loops of these nests">
+  ];
 }
 
 def FactorSums : Pass<"nb-factor-sums"> {
@@ -200,6 +235,10 @@ def FactorSums : Pass<"nb-factor-sums"> {
   }];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"factors", "factors", "factors that left a sum">,
+    Statistic<"conditions", "conditions", "conditions that left a sum">
+  ];
 }
 
 def RemoveBranches : Pass<"nb-remove-branches"> {
@@ -214,6 +253,9 @@ def RemoveBranches : Pass<"nb-remove-branches"> {
     Example: `nb-opt --nb-remove-branches experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"removed", "removed", "scf.if ops that became selects">
+  ];
 }
 
 def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
@@ -261,6 +303,9 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
+  let statistics = [
+    Statistic<"differentiated", "differentiated", "functions that were replaced by their derivatives">
+  ];
 }
 
 def Fuse : Pass<"nb-fuse"> {
@@ -274,6 +319,10 @@ def Fuse : Pass<"nb-fuse"> {
     Example: `nb-opt --nb-fuse experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect"];
+  let statistics = [
+    Statistic<"merged", "merged", "loops that became part of another one">,
+    Statistic<"dropped", "dropped", "results of loops that nothing used or that another one equalled">
+  ];
 }
 
 def SetPrecision : Pass<"nb-set-precision"> {
@@ -301,6 +350,9 @@ def SetPrecision : Pass<"nb-set-precision"> {
            "f64, mixed or f32", "precisionValues()">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"narrowed", "narrowed", "ops that compute in f32">
+  ];
 }
 
 def CloseAverages : Pass<"nb-close-averages"> {
@@ -332,6 +384,10 @@ def CloseAverages : Pass<"nb-close-averages"> {
   }];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
+  let statistics = [
+    Statistic<"closed", "closed", "averages that are taken in closed form">,
+    Statistic<"drawn", "drawn", "functions whose averages stay draws">
+  ];
 }
 
 def Cull : Pass<"nb-cull"> {
@@ -354,6 +410,10 @@ def Cull : Pass<"nb-cull"> {
     Example: `nb-opt --nb-cull experiment.mlir`
   }];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"culled", "culled", "images whose samples without light are left out">,
+    Statistic<"complete", "complete", "images of which all samples are computed">
+  ];
 }
 
 def Vectorize : Pass<"nb-vectorize"> {
@@ -372,6 +432,9 @@ def Vectorize : Pass<"nb-vectorize"> {
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"vectorized", "vectorized", "images that were vectorized">
+  ];
 }
 
 #endif

@@ -3,10 +3,14 @@
 
 #include "dialect/NB.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-peel-miller-index"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_PEELMILLERINDEX
@@ -18,7 +22,7 @@ using namespace mlir::nb;
 
 namespace {
 remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category("nb-peel-miller-index").function(func.getName());
+  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
 }
 
 /// Lets the lookup take the peeled reflection instead of rounding again.
@@ -52,6 +56,7 @@ void nb::peelMillerIndex(Value hkl, FunctionOpInterface func) {
   SmallVector<Operation *> users = llvm::to_vector(hkl.getUsers());
   Value nearest = NearestMillerIndexOp::create(builder, hkl.getLoc(), hkl);
   Value fraction = SubOp::create(builder, hkl.getLoc(), hkl, nearest);
+  LDBG() << "peels " << hkl;
   size_t factors = 0, lookups = 0;
   for (Operation *user : users) {
     if (auto factor = dyn_cast<LatticeFactorOp>(user); factor && takesFraction(factor)) {
@@ -70,7 +75,8 @@ void nb::peelMillerIndex(Value hkl, FunctionOpInterface func) {
 }
 
 namespace {
-void peelAll(FunctionOpInterface func) {
+/// Returns how many indices were peeled.
+size_t peelAll(FunctionOpInterface func) {
   // By value: several lattice factors of one index share one peel.
   llvm::SetVector<Value> indices;
   func.walk([&](LatticeFactorOp factor) {
@@ -85,9 +91,12 @@ void peelAll(FunctionOpInterface func) {
       nb::remarkMissed(lookup.getLoc(), remarkNamed("no-lattice-factor", func))
           << "this lookup rounds its index itself: no lattice factor takes the same index";
   });
+  return indices.size();
 }
 
 struct PeelMillerIndexPass : nb::impl::PeelMillerIndexBase<PeelMillerIndexPass> {
-  void runOnOperation() override { getOperation()->walk(peelAll); }
+  void runOnOperation() override {
+    getOperation()->walk([&](FunctionOpInterface func) { peeled += peelAll(func); });
+  }
 };
 } // namespace

@@ -3,12 +3,16 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-remove-branches"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_REMOVEBRANCHES
@@ -161,7 +165,8 @@ LogicalResult checkUniform(Operation *op) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-LogicalResult removeBranches(FunctionOpInterface func) {
+/// Returns how many became selects.
+FailureOr<size_t> removeBranches(FunctionOpInterface func) {
   SmallVector<scf::IfOp> branches;
   bool uniform = true;
   // Post-order: a nested scf.if is gone before the one around it is looked at.
@@ -173,23 +178,27 @@ LogicalResult removeBranches(FunctionOpInterface func) {
   });
   if (!uniform)
     return failure();
-  for (scf::IfOp branch : branches)
+  for (scf::IfOp branch : branches) {
+    LDBG() << "becomes selects: the branch at " << branch.getLoc();
     if (failed(removeIf(branch)))
       return failure();
+  }
   if (!branches.empty())
     nb::remarkPassed(
         func.getLoc(),
-        remark::RemarkOpts::name("removed").category("nb-remove-branches").function(func.getName()))
+        remark::RemarkOpts::name("removed").category(DEBUG_TYPE).function(func.getName()))
         << remark::add("{0} branch(es) became selects", branches.size());
   else
-    remarkNothing(func.getLoc(), "nb-remove-branches", func.getName(), "there is no branch");
-  return success();
+    remarkNothing(func.getLoc(), DEBUG_TYPE, func.getName(), "there is no branch");
+  return branches.size();
 }
 
 struct RemoveBranchesPass : nb::impl::RemoveBranchesBase<RemoveBranchesPass> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([](FunctionOpInterface func) {
-      return failed(removeBranches(func)) ? WalkResult::interrupt() : WalkResult::advance();
+    WalkResult result = getOperation()->walk([&](FunctionOpInterface func) {
+      const auto selects = removeBranches(func);
+      removed += selects.value_or(0);
+      return failed(selects) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

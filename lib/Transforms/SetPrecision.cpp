@@ -2,6 +2,7 @@
 
 #include "dialect/NB.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -9,7 +10,10 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#define DEBUG_TYPE "nb-set-precision"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_SETPRECISION
@@ -199,8 +203,10 @@ void Narrower::run() {
   image.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
   hasLatticeAmplitude = llvm::any_of(ops, isLatticeAmplitude);
   for (Operation *op : ops)
-    if ((startsNarrow(op) && isDouble(op->getResult(0).getType())) || canBeNarrow(op))
+    if ((startsNarrow(op) && isDouble(op->getResult(0).getType())) || canBeNarrow(op)) {
+      LDBG() << "in f32: " << *op;
       rewrite(op);
+    }
   // Extensions that nothing in f64 uses.
   ops.clear();
   image.getBody().walk([&](Operation *op) { ops.push_back(op); });
@@ -218,14 +224,15 @@ struct SetPrecisionPass : nb::impl::SetPrecisionBase<SetPrecisionPass> {
     getOperation()->walk([&](ImageOp image) { images.push_back(image); });
     if (precision == nanobragg::Precision::F64) {
       for (ImageOp image : images)
-        remarkNothing(image.getLoc(), "nb-set-precision", "", "all ops compute in f64, as asked");
+        remarkNothing(image.getLoc(), DEBUG_TYPE, "", "all ops compute in f64, as asked");
       return;
     }
     for (ImageOp image : images) {
       Narrower narrower(image, precision == nanobragg::Precision::F32);
       narrower.run();
+      narrowed += narrower.numNarrowed();
       auto named = [&](StringRef name) {
-        return remark::RemarkOpts::name(name).category("nb-set-precision");
+        return remark::RemarkOpts::name(name).category(DEBUG_TYPE);
       };
       if (narrower.numNarrowed() == 0)
         nb::remarkMissed(image.getLoc(), named("narrowed"))

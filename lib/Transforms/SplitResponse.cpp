@@ -1,8 +1,12 @@
 #include "dialect/NB.h"
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-split-response"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_SPLITRESPONSE
@@ -35,15 +39,16 @@ void returnInstead(Value image, Value photons) {
   }
 }
 
-void split(NeighbourResponse spread) {
+/// Returns whether that could be done.
+bool splitAt(NeighbourResponse spread) {
   auto func = spread->getParentOfType<func::FuncOp>();
-  const auto remark = remark::RemarkOpts::name("split")
-                          .category("nb-split-response")
-                          .function(func ? func.getName() : "");
+  const auto remark =
+      remark::RemarkOpts::name("split").category(DEBUG_TYPE).function(func ? func.getName() : "");
   if (!func || !isResponseOnly(spread->getResult(0))) {
     nb::remarkMissed(spread.getLoc(), remark)
         << remark::add("'nb.point_spread' stays: not only stages take the image that it makes");
-    return;
+    LDBG() << "stays: " << spread;
+    return false;
   }
   nb::remarkPassed(spread.getLoc(), remark)
       << remark::add("the function returns the photons; what calls it spreads them");
@@ -51,6 +56,8 @@ void split(NeighbourResponse spread) {
   spread.erase();
   auto types = func.getBody().front().getTerminator()->getOperandTypes();
   func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
+  LDBG() << func.getName() << " returns photons";
+  return true;
 }
 
 struct SplitResponsePass : nb::impl::SplitResponseBase<SplitResponsePass> {
@@ -59,7 +66,7 @@ struct SplitResponsePass : nb::impl::SplitResponseBase<SplitResponsePass> {
     SmallVector<NeighbourResponse> spreads;
     getOperation()->walk([&](NeighbourResponse spread) { spreads.push_back(spread); });
     for (NeighbourResponse spread : llvm::reverse(spreads))
-      split(spread);
+      split += splitAt(spread);
   }
 };
 } // namespace

@@ -1,10 +1,15 @@
+#include "dialect/PassStatistics.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/InterleavedRange.h"
 
 #include <algorithm>
+
+#define DEBUG_TYPE "nb-split-sums"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_SPLITSUMS
@@ -108,7 +113,7 @@ SmallVector<SumOp> nb::splitSum(SumOp sum, ArrayRef<unsigned> points, FunctionOp
                                                      sum.getBodyBlock()->getOperations());
   sum.replaceAllUsesWith(nest.front().getResults());
   sum.erase();
-  nb::remarkPassed(loc, remarkOf("nb-split-sums", "split", func))
+  nb::remarkPassed(loc, remarkOf(DEBUG_TYPE, "split", func))
       << remark::add("split a sum: {0}", names);
   return nest;
 }
@@ -126,14 +131,17 @@ struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
         SmallVector<unsigned> costs = costByDepth(sum);
         SmallVector<unsigned> points = splitPoints(costs, overhead);
         llvm::erase_if(points, [&](unsigned point) { return keepsTogether(sum, point); });
-        if (!points.empty())
-          splitSum(sum, points, func);
-        else if (costs.size() > 2)
-          nb::remarkMissed(sum.getLoc(), remarkOf("nb-split-sums", "not-split", func))
-              << remark::add(
-                     "stays one loop: what needs not all of its dimensions costs at most {0}, "
-                     "and a loop of its own {1}",
-                     *std::max_element(costs.begin() + 1, costs.end() - 1), overhead);
+        LDBG() << "costs by depth: " << llvm::interleaved(costs) << ", split at " << points.size()
+               << " place(s): " << sum.getLoc();
+        if (!points.empty()) {
+          loops += splitSum(sum, points, func).size();
+          ++split;
+        } else if (costs.size() > 2) {
+          nb::remarkMissed(sum.getLoc(), remarkOf(DEBUG_TYPE, "not-split", func)) << remark::add(
+              "stays one loop: what needs not all of its dimensions costs at most {0}, "
+              "and a loop of its own {1}",
+              *std::max_element(costs.begin() + 1, costs.end() - 1), overhead);
+        }
       }
     });
   }

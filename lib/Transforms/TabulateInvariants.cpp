@@ -1,3 +1,4 @@
+#include "dialect/PassStatistics.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
@@ -6,6 +7,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-tabulate-invariants"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_TABULATEINVARIANTS
@@ -32,12 +36,13 @@ class Tabulator {
 public:
   Tabulator(ImageOp image, FunctionOpInterface func) : image(image), func(func) {}
 
-  void run() {
+  SmallVector<TabulateOp> run() {
     collectLoops();
     findPixelFree();
     choose(*image.getBodyBlock());
-    makeTables();
+    const SmallVector<TabulateOp> made = makeTables();
     eraseUnused(*image.getBodyBlock());
+    return made;
   }
 
   /// A table of this op's results, whatever it costs. Null, and why, where that cannot be.
@@ -166,13 +171,13 @@ bool Tabulator::isWorthATable(Operation *op) {
     Type type = result.getType();
     if (!needed.contains(result) || (isTableElement(type) && elementTypeOf(type).isF64()))
       continue;
-    nb::remarkMissed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
+    nb::remarkMissed(op->getLoc(), remarkOf(DEBUG_TYPE, "no-table", func))
         << remark::add("'{0}' is computed for every pixel: a table cannot hold its result",
                        op->getName().getStringRef());
     return false;
   }
   if (auto dimension = repeated(op)) {
-    nb::remarkMissed(op->getLoc(), remarkOf("nb-tabulate-invariants", "no-table", func))
+    nb::remarkMissed(op->getLoc(), remarkOf(DEBUG_TYPE, "no-table", func))
         << remark::add("'{0}' is computed for every pixel: it depends on two loops over {1}",
                        op->getName().getStringRef(), stringifyDimension(*dimension));
     return false;
@@ -250,9 +255,9 @@ SmallVector<TabulateOp> Tabulator::makeTables() {
       value.replaceAllUsesWith(lookup);
       llvm::raw_string_ostream(types) << (types.empty() ? "" : ", ") << column.getType();
     }
-    nb::remarkPassed(table.getLoc(), remarkOf("nb-tabulate-invariants", "tabulated", func))
-        << remark::add("tabulated {0} value(s) over {1}: {2}", values.size(),
-                       dimensionNames(dimensions), types);
+    LDBG() << values.size() << " value(s): " << types;
+    nb::remarkPassed(table.getLoc(), remarkOf(DEBUG_TYPE, "tabulated", func)) << remark::add(
+        "tabulated {0} value(s) over {1}: {2}", values.size(), dimensionNames(dimensions), types);
   }
   return made;
 }
@@ -302,7 +307,10 @@ struct TabulateInvariantsPass : nb::impl::TabulateInvariantsBase<TabulateInvaria
       SmallVector<ImageOp> images;
       func.walk([&](ImageOp image) { images.push_back(image); });
       for (ImageOp image : images)
-        Tabulator(image, func).run();
+        for (TabulateOp table : Tabulator(image, func).run()) {
+          ++tables;
+          values += table.getTables().size();
+        }
     });
   }
 };

@@ -4,6 +4,7 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,7 +14,10 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#define DEBUG_TYPE "nb-vectorize"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_VECTORIZE
@@ -329,8 +333,7 @@ LogicalResult LaneRewriter::rewriteBlock(Block &from) {
 
 ImageOp LaneRewriter::run() {
   if (image.getLanes()) {
-    nb::remarkMissed(image.getLoc(),
-                     remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+    nb::remarkMissed(image.getLoc(), remark::RemarkOpts::name("vectorized").category(DEBUG_TYPE))
         << "the image is in lanes already";
     return image;
   }
@@ -361,7 +364,7 @@ ImageOp nb::vectorizeImage(ImageOp image, int64_t lanes, int64_t rows) {
   LaneRewriter rewriter(image, lanes, rows);
   ImageOp made = rewriter.run();
   if (rewriter.numLaneOps() + rewriter.numScalarOps() > 0)
-    nb::remarkPassed(loc, remark::RemarkOpts::name("vectorized").category("nb-vectorize"))
+    nb::remarkPassed(loc, remark::RemarkOpts::name("vectorized").category(DEBUG_TYPE))
         << llvm::formatv("computes {0} pixels{1} at once: {2} op(s) in lanes, {3} scalar", lanes,
                          rows > 1 ? llvm::formatv(" of {0} rows", rows).str() : "",
                          rewriter.numLaneOps(), rewriter.numScalarOps())
@@ -402,8 +405,10 @@ struct VectorizePass : nb::impl::VectorizeBase<VectorizePass> {
       const bool lit = image->hasAttr(names::lit);
       const int64_t lanes = lit ? std::min<int64_t>(width, litWidth) : int64_t(width);
       const int64_t rows = lit && lanes % litRows == 0 && takesRows(image) ? litRows : 1;
+      LDBG() << lanes << " lanes, " << rows << " row(s), lit: " << lit;
       if (!vectorizeImage(image, lanes, rows))
         return signalPassFailure();
+      ++vectorized;
     }
   }
 };

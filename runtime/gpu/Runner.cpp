@@ -1,5 +1,7 @@
 #include "runtime/gpu/Runner.h"
 
+#include "runtime/gpu/TracedQueue.h"
+
 #include <cstddef>
 
 namespace nanobragg::gpu {
@@ -55,7 +57,8 @@ struct Runner::Work {
 
 Runner::Runner(KernelHandle handle, std::shared_ptr<Device> on)
     : device(std::move(on)), kernel(std::move(handle)), module(device->module(kernel)),
-      queue(device->openQueue()), large(kernel->num_parameters), images(kernel->num_outputs) {}
+      queue(traced(device->openQueue(), device->describe())), large(kernel->num_parameters),
+      images(kernel->num_outputs) {}
 
 /// Visits each Memory and each ResidentData, empty ones too.
 template <typename Visit>

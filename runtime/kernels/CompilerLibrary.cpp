@@ -3,6 +3,8 @@
 #include "lib/Process/CodeFolders.h"
 #include "lib/Process/Environment.h"
 #include "lib/Process/Refusal.h"
+#include "lib/Quantities/UsageError.h"
+#include "lib/Trace/Trace.h"
 #include "runtime/processor/LargeStack.h"
 
 #include <dlfcn.h>
@@ -19,6 +21,8 @@ constexpr const char *remedy = "; install the package nanobragg-compiler, build 
 
 /// Opened for the life of the process: LLVM's globals do not survive dlclose.
 void *openOrThrow(const std::string &path, const std::string &whatWasSought) {
+  trace::Span span("compiler", "open the compiler library");
+  span.explain([&] { return path; });
   void *library = nullptr;
   std::string reason;
   onLargeStack([&] {
@@ -67,9 +71,24 @@ void *openLibrary() {
   throw std::runtime_error(text);
 }
 
+/// A span of the compiler's, on the thread that called it.
+void addSpan(const char *name, const char *detail, std::int64_t begin, std::int64_t end) {
+  const auto at = [](std::int64_t time) {
+    return trace::Clock::time_point(std::chrono::nanoseconds(time));
+  };
+  trace::add("compiler", name, detail, at(begin), at(end), trace::ownLane());
+}
+
+std::vector<std::string> &flagsOfProcess() {
+  static std::vector<std::string> flags;
+  return flags;
+}
+
 /// A function of the interface that returns 0 when all went well.
 template <typename Call>
-int callCompiler(Call call) {
+int callCompiler(const nb_compiler_api &api, Call call) {
+  if (api.record_spans)
+    api.record_spans(trace::isOn() ? addSpan : nullptr);
   int status = 0;
   onLargeStack([&] { status = call(); });
   return status;
@@ -104,13 +123,37 @@ std::shared_ptr<const CompilerLibrary> CompilerLibrary::ofLibrary(void *library)
     throw std::runtime_error("the compiler library does not speak version " +
                              std::to_string(NB_COMPILER_API_VERSION) +
                              " of the compiler interface; build it and this program together");
+  const std::vector<std::string> &flags = flagsOfProcess();
+  if (!flags.empty()) {
+    if (!api->set_flags)
+      throw std::runtime_error("the compiler library takes no flags of MLIR; build it and this "
+                               "program together");
+    std::vector<const char *> words;
+    words.reserve(flags.size());
+    for (const std::string &flag : flags)
+      words.push_back(flag.c_str());
+    if (char *error = nullptr; api->set_flags(words.data(), words.size(), &error) != 0) {
+      const std::string sentence = error;
+      api->free_text(error);
+      throw UsageError(sentence);
+    }
+  }
   return std::make_shared<const CompilerLibrary>(*api);
 }
+
+void CompilerLibrary::setFlags(const std::vector<std::string> &words) {
+  if (words.empty())
+    return;
+  flagsOfProcess() = words;
+  open();
+}
+
+bool CompilerLibrary::hasFlags() { return !flagsOfProcess().empty(); }
 
 KernelHandle CompilerLibrary::compile(const KernelRequest &request) const {
   nb_kernel *kernel = nullptr;
   char *error = nullptr;
-  if (callCompiler([&] { return api.compile(&request, &kernel, &error); }) != 0)
+  if (callCompiler(api, [&] { return api.compile(&request, &kernel, &error); }) != 0)
     fail(api, error);
   const std::shared_ptr<nb_kernel> owner(
       kernel, [self = shared_from_this()](nb_kernel *k) { self->api.release(k); });
@@ -127,7 +170,8 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
   void *bytes = nullptr;
   std::size_t size = 0;
   char *error = nullptr;
-  if (callCompiler([&] { return api.build(&request, kind.c_str(), &bytes, &size, &error); }) != 0)
+  if (callCompiler(api, [&] { return api.build(&request, kind.c_str(), &bytes, &size, &error); }) !=
+      0)
     fail(api, error);
   const char *begin = static_cast<const char *>(bytes);
   std::vector<char> image(begin, begin + size);
@@ -140,7 +184,7 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
     throw std::runtime_error("--" + request.until.toString() +
                              " says where a program in MLIR ends: ask for mlir, not for " + stage);
   char *text = nullptr, *error = nullptr;
-  if (callCompiler([&] { return api.emit(&request, stage.c_str(), &text, &error); }) != 0)
+  if (callCompiler(api, [&] { return api.emit(&request, stage.c_str(), &text, &error); }) != 0)
     fail(api, error);
   const std::string result = text ? text : "";
   if (text)
@@ -155,7 +199,7 @@ CompilerLibrary::programLines(std::span<const char> image,
   if (!api.program_lines)
     return result;
   char *text = nullptr, *error = nullptr;
-  if (callCompiler([&] {
+  if (callCompiler(api, [&] {
         return api.program_lines(image.data(), image.size(), addresses.data(), addresses.size(),
                                  result.lines.data(), &text, &error);
       }) != 0)
@@ -174,7 +218,8 @@ std::shared_ptr<const PreparedProgram> CompilerLibrary::prepare(const KernelRequ
   nb_program *program = nullptr;
   char *error = nullptr;
   const char *names = probe.empty() ? nullptr : probe.c_str();
-  if (callCompiler([&] { return api.prepare_program(&request, names, &program, &error); }) != 0)
+  if (callCompiler(api, [&] { return api.prepare_program(&request, names, &program, &error); }) !=
+      0)
     fail(api, error);
   return std::make_shared<const PreparedProgram>(api, program);
 }
@@ -183,7 +228,7 @@ std::string PreparedProgram::run(const void *const *arguments, const nb_interpre
                                  void *const *outputs) const {
   const std::lock_guard lock(mutex);
   char *report = nullptr, *error = nullptr;
-  if (callCompiler([&] {
+  if (callCompiler(api, [&] {
         return api.run_program(program, arguments, &options, outputs, &report, &error);
       }) != 0)
     fail(api, error);
@@ -201,7 +246,7 @@ EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
         "the compiler library cannot compare engines; build it and this program together");
   char *report = nullptr, *error = nullptr;
   std::int32_t differ = 0;
-  if (callCompiler([&] {
+  if (callCompiler(api, [&] {
         return api.compare_engines(&request, arguments, &options, &differ, &report, &error);
       }) != 0)
     fail(api, error);
@@ -217,7 +262,7 @@ std::string CompilerLibrary::judge(const KernelRequest &request,
     throw std::runtime_error(
         "the compiler library judges no pipelines; build it and this program together");
   char *report = nullptr, *error = nullptr;
-  if (callCompiler([&] { return api.judge(&request, &options, &report, &error); }) != 0)
+  if (callCompiler(api, [&] { return api.judge(&request, &options, &report, &error); }) != 0)
     fail(api, error);
   const std::string result = report ? report : "";
   if (report)

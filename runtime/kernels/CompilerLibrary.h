@@ -107,6 +107,13 @@ public:
   /// absolute path.
   static std::filesystem::path file();
 
+  /// Flags of MLIR ("--mlir-timing") that each library follows from now on. Opens it where there
+  /// are any. Throws UsageError.
+  static void setFlags(const std::vector<std::string> &words);
+  /// Have such flags been set? The compiler then has something to show, which a cached kernel has
+  /// not.
+  static bool hasFlags();
+
   explicit CompilerLibrary(const nb_compiler_api &api) : api(api) {}
 
 private:

@@ -3,6 +3,7 @@
 #include "lib/Parallel/ProcessMutex.h"
 #include "lib/Process/Environment.h"
 #include "lib/Process/Refusal.h"
+#include "lib/Trace/Trace.h"
 #include "runtime/kernels/FileDescriptor.h"
 
 #include <cerrno>
@@ -160,6 +161,7 @@ struct Mapping {
 } // namespace
 
 KernelHandle loadKernel(std::span<const char> image) {
+  const trace::Span span("cache", "load the kernel");
   const auto mapping = std::make_shared<Mapping>(image);
   const auto get =
       reinterpret_cast<GetDescriptor *>(::dlsym(mapping->library, "nb_kernel_get_descriptor"));

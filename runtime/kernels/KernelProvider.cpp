@@ -1,6 +1,7 @@
 #include "runtime/kernels/KernelProvider.h"
 
 #include "lib/Process/Refusal.h"
+#include "lib/Trace/Trace.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/kernels/KernelFolders.h"
 #include "runtime/processor/Stopwatch.h"
@@ -101,6 +102,7 @@ std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelReque
 KernelHandle KernelProvider::build(const KernelRequest &request, std::vector<char> &image) {
   const auto compiler = compilerLocked(request);
   const TimeAdded watch(count.compileSeconds);
+  const trace::Span span("compiler", "compile the kernel");
   auto built = compiler->build(request);
   if (!built)
     throw std::runtime_error("the compiler library makes no files, and kernels of a GPU or with "
@@ -120,6 +122,7 @@ KernelHandle KernelProvider::compile(const KernelRequest &request) {
   }
   const auto compiler = compilerLocked(request);
   const TimeAdded watch(count.compileSeconds);
+  const trace::Span span("compiler", "compile the kernel");
   KernelHandle kernel = compiler->compile(request);
   ++count.compiles;
   checkDescriptor(*kernel);
@@ -142,6 +145,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
   KernelHandle kernel;
   try {
     const TimeAdded watch(count.compileSeconds);
+    const trace::Span span("compiler", "compile the kernel");
     KernelRequest debugged = request;
     debugged.programFile = cache->programFileOf(specification);
     image = compiler->build(debugged);
@@ -159,6 +163,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
     return compile(request);
   ++count.compiles;
   const TimeAdded watch(count.cacheSeconds);
+  const trace::Span span("cache", "keep the kernel");
   cache->publish(specification, *image, program);
   return kernel;
 }
@@ -168,6 +173,7 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
   std::shared_ptr<void> held;
   {
     const TimeAdded watch(count.cacheSeconds);
+    const trace::Span span("cache", "look for the kernel");
     KernelHandle kernel = cache->find(specification);
     if (!kernel) {
       // Whoever waited for another process finds its kernel.
@@ -184,6 +190,8 @@ KernelHandle KernelProvider::loadOrBuild(const KernelRequest &request) {
 
 KernelHandle KernelProvider::load(const KernelRequest &request, const std::string &file) {
   const TimeAdded watch(count.cacheSeconds);
+  trace::Span span("cache", "open the kernel file");
+  span.explain([&] { return file; });
   KernelHandle kernel = openKernelFile(file);
   checkFits(*kernel, request.specification(), request.precision, "the kernel " + file);
   checkDevice(*kernel, request, file);
@@ -192,6 +200,7 @@ KernelHandle KernelProvider::load(const KernelRequest &request, const std::strin
 }
 
 KernelHandle KernelProvider::get(const KernelRequest &request) {
+  const trace::Span span("run", "get the kernel");
   std::lock_guard lock(mutex);
   const std::string key = keyOf(request);
   // A dump shows the compiler at work, so it always compiles.
@@ -201,6 +210,9 @@ KernelHandle KernelProvider::get(const KernelRequest &request) {
     ++count.hits;
     return found->second;
   }
+  // So do flags of MLIR, but once for each kernel. They may change it: it is kept nowhere.
+  if (CompilerLibrary::hasFlags() && request.file.empty())
+    return kernels[key] = compile(request);
   // Ready-made kernels have none of the user's passes, and the cache does not read their files.
   const OwnPasses &own = request.passes;
   const bool readsFiles = own.pipeline.find("files=") != std::string::npos;

@@ -1,6 +1,7 @@
 #include "runtime/processor/KernelRunner.h"
 
 #include "lib/Parallel/ThreadTeam.h"
+#include "lib/Trace/Trace.h"
 #include "runtime/processor/Accumulators.h"
 #include "runtime/processor/FixedCounts.h"
 #include "runtime/processor/KernelSamples.h"
@@ -126,13 +127,17 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
   const Stopwatch sinceCall;
   result.workspaceBytes = kernel.workspace_size(arguments);
   const AlignedMemory workspace = allocateAligned(result.workspaceBytes, "a workspace");
-  kernel.prepare(arguments, workspace.get());
+  {
+    const trace::Span span("run", "prepare");
+    kernel.prepare(arguments, workspace.get());
+  }
   result.prepareSeconds = sinceCall.seconds();
 
   const Stopwatch sincePrepared;
   std::optional<Reach> reach;
   std::vector<LitTile> lit; // one for each thread
   if (kernel.reach) {
+    const trace::Span span("run", "find out what is lit");
     reach.emplace(kernel, arguments, workspace.get(), team);
     for (int i = 0; i != result.threads; ++i)
       lit.emplace_back(*reach);
@@ -161,6 +166,11 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
       result.firstTileSeconds = sinceCall.seconds();
     void *const accumulator = accumulators.begin(i);
     forEachTile(parts[i], shape, shape.slow, [&](const nb_tile &tile) {
+      trace::Span span("run", "tile");
+      span.explain([&] {
+        return "panel " + std::to_string(tile.panel) + ", rows " + std::to_string(tile.slow_begin) +
+               " to " + std::to_string(tile.slow_end - 1);
+      });
       const auto run = [&](const nb_tile &tile) {
         kernel.run_tile(arguments, workspace.get(), &tile, outputs, accumulator, scratch[thread]);
       };
@@ -188,9 +198,11 @@ RunResult runKernel(const nb_kernel_descriptor &kernel, const void *const *argum
     result.samplesEvaluated +=
         of.samplesEvaluated * double(reach->pixelsOfBlock()) * reach->samplesPerPixel;
   }
-  if (!result.cancelled && sums)
+  if (!result.cancelled && sums) {
+    const trace::Span span("run", "finish the sums");
     kernel.finish(arguments, workspace.get(), accumulators.addresses(), accumulators.count(),
                   outputs);
+  }
   result.runSeconds = sincePrepared.seconds();
   if (!result.cancelled)
     progress.finish();

@@ -11,6 +11,8 @@ class Stopwatch {
 public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+  std::chrono::steady_clock::time_point begin() const { return start; }
+
 private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();

@@ -186,7 +186,7 @@ class Compiler(unittest.TestCase):
 
     def test_stages(self):
         stages = compiler.stages(flags())
-        self.assertEqual(tuple(stages), ("nb", *compiler.STAGES))
+        self.assertEqual(tuple(stages), ("nb", *compiler.stage_names()))
         self.assertIn("nb.image", stages["fuse"])
         self.assertNotIn("nb.image", stages["arith"])
         self.assertIn("llvm.func", stages["llvm"])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""page_test.py NB_SIM COMPILER PAGE: the transcripts of docs/debugging.md, block by block, each command as it stands."""
+"""page_test.py NB_SIM COMPILER PAGE: the transcripts of docs/debugging.md, block by block, each command as it stands; and those of
+flags of MLIR in docs/laboratory.md."""
 
 import os
 import pathlib
@@ -15,8 +16,8 @@ from perf_test import reason
 NB_SIM, COMPILER, PAGE = map(os.path.abspath, sys.argv[1:4])
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", pathlib.Path(PAGE).read_text(), re.M | re.S)
+def blocks(language, page=PAGE):
+    return re.findall(rf"^```{language}\n(.*?)^```", pathlib.Path(page).read_text(), re.M | re.S)
 
 
 def commands(block, prompt):
@@ -53,6 +54,17 @@ class Page(unittest.TestCase):
             found = re.search(rf"^ *{pattern}", rest, re.M)
             self.assertTrue(found, f"{pattern}\n{said}")
             rest = rest[found.end():]
+
+    def test_trace(self):
+        for command, shown in commands(self.transcript("--trace-events"), "$ "):
+            self.shows(self.shell(command), shown)
+
+    def test_flags_of_mlir(self):
+        laboratory = pathlib.Path(PAGE).with_name("laboratory.md")
+        block, = [block for block in blocks("console", laboratory) if "--mlir-timing" in block]
+        for command, shown in commands(block, "$ "):
+            with self.subTest(command):
+                self.shows(self.shell(command + (" || true" if "tming" in command else "")), shown)
 
     def transcript(self, word):
         block, = [block for block in blocks("console") if word in block]

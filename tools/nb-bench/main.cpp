@@ -146,7 +146,7 @@ std::string usage() {
          "output and\n"
          "compilation count. Without --quick, --full or --cross the table has every combination of "
          "the listed values.\n\n" +
-         describeOwnFlags<C>(flags, column) + describeCommonFlags(column) +
+         describeOwnFlags<C>(flags, column) + describeCommonFlags(column, true) +
          "\nExit status: 0; 1: something failed, or an instruction count rose; 2: usage.\n"
          "docs/benchmarks says how the committed tables come about.\n";
 }
@@ -310,4 +310,6 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-bench", usage, argc, argv, run); }
+int main(int argc, char **argv) {
+  return runTool("nb-bench", usage, argc, argv, run, CompilerLibrary::setFlags);
+}

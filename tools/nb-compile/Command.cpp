@@ -70,6 +70,8 @@ constexpr CompileFlag flags[] = {
      "name of the object's function; default: nb_kernel_get_descriptor. A program that links "
      "several kernels needs a name for each",
      "", [](C &c, const Text &v) { c.symbol = v; }},
+    {"--trace-events", "FILE", "as nb-sim's: a timeline of this process in Chrome's trace format",
+     "", [](C &c, const Text &v) { c.trace = v; }},
     {"--inspect", "FILE", "say what a kernel file holds; needs neither compiler nor processor", "",
      [](C &c, const Text &v) { c.inspect = v; }},
     {"--completion", "", "print the completion of nb-sim and nb-compile for bash", "",
@@ -182,7 +184,7 @@ std::string compileUsage() {
       "--pipeline, --plugin, --patterns, --precision, --until-before, --until-after, "
       "--dump-ir.\n\n";
   constexpr std::size_t column = 20;
-  text += describeOwnFlags(compileFlags(), column) + describeCommonFlags(column);
+  text += describeOwnFlags(compileFlags(), column) + describeCommonFlags(column, true);
   return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }
 

@@ -5,6 +5,7 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/OwnFlags.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct CompileCommand {
   std::string inspect; ///< describe this kernel file and do nothing else
   std::string emit = "so", target = "native", output, symbol;
   std::vector<std::string> specialize; ///< counts to compile in
+  std::optional<std::string> trace;    ///< the file of --trace-events
   std::string mode, parameters;        ///< the derivative's, if there is one
   std::string program;                 ///< an .mlir file, instead of flags of an experiment
   std::vector<std::string> experiment; ///< everything else: flags of nb-sim

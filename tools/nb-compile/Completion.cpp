@@ -1,6 +1,7 @@
 #include "tools/nb-compile/Completion.h"
 
 #include "lib/CommandLine/Flag.h"
+#include "lib/Program/StageNames.h"
 #include "tools/nb-compile/Command.h"
 
 #include <algorithm>
@@ -33,7 +34,9 @@ std::string bashCompletion() {
         if (spelling.ends_with('*'))
           continue;
         simFlags += (simFlags.empty() ? "" : " ") + std::string(spelling);
-        if (const std::string choices = choicesOf(flag.values); !choices.empty())
+        if (const std::string choices =
+                flag.values == "STAGE" ? stageNamesText(" ") : choicesOf(flag.values);
+            !choices.empty())
           branches += branch(spelling, choices);
       }
   for (const CompileFlag &flag : compileFlags()) {

@@ -11,6 +11,7 @@
 #include "lib/Runs/ExperimentOf.h"
 #include "lib/Runs/Schedule.h"
 #include "runtime/kernels/CacheEntry.h"
+#include "runtime/kernels/CompilerLibrary.h"
 #include "runtime/kernels/KernelCache.h"
 #include "runtime/kernels/KernelFolders.h"
 #include "runtime/kernels/KernelText.h"
@@ -21,6 +22,7 @@
 #include "tools/nb-compile/Inspect.h"
 #include "tools/nb-compile/Specialize.h"
 #include "tools/shared/RunSetup.h"
+#include "tools/shared/TraceFile.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -76,6 +78,7 @@ Work workOf(const CompileCommand &command) {
   KernelRequest &request = work.request;
   if (command.program.empty()) {
     RunSetup setup(parseExperiment(command.experiment));
+    const trace::Span span("run", "decide on the kernel");
     SimulatorOptions &simulator = setup.line.tool.simulator;
     simulator.anyNumbers = true;
     Experiment &experiment = work.experiment.emplace(lightOf(setup.complete.experiment));
@@ -162,14 +165,19 @@ void writeForEachChip(const CompileCommand &command, Work work) {
 }
 
 int run(const std::vector<std::string> &words) {
+  const auto began = trace::Clock::now();
   const CompileCommand command = parseCommand(words);
   if (command.completion)
     return print(bashCompletion());
   if (!command.inspect.empty())
     return print(inspectKernel(command.inspect));
+  TraceFile trace(command.trace, "nb-compile", began);
   const Work work = workOf(command);
-  if (command.output.empty())
-    return print(compile(command, work));
+  if (command.output.empty()) {
+    const std::string text = compile(command, work);
+    trace.commit();
+    return print(text);
+  }
   std::filesystem::path output = command.output;
   if (!output.has_filename()) {
     std::filesystem::create_directories(output);
@@ -179,9 +187,12 @@ int run(const std::vector<std::string> &words) {
     writeForEachChip(command, work);
   else
     writeFile(output, compile(command, work));
+  trace.commit();
   return Success;
 }
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-compile", compileUsage, argc, argv, run); }
+int main(int argc, char **argv) {
+  return runTool("nb-compile", compileUsage, argc, argv, run, CompilerLibrary::setFlags);
+}

@@ -5,6 +5,7 @@
 #include "lib/Files/OutputFile.h"
 #include "tools/nb-explore/Page.h"
 #include "tools/shared/LabSetup.h"
+#include "tools/shared/SetFlags.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -60,7 +61,7 @@ std::string usage() {
          "whether a kernel made from there on has the image and the gradient of the interpreter. "
          "The file\n"
          "needs no network.\n\n" +
-         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22) +
+         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22, true) +
          "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }
 
@@ -122,4 +123,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-explore", usage, argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-explore", usage, argc, argv, run, setFlags); }

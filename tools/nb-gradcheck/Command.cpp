@@ -103,7 +103,7 @@ std::string gradCheckUsage() {
       "Compares the derivatives of an experiment's image with finite differences: central\n"
       "differences of the interpreter's image, extrapolated to a step of zero.\n\n";
   constexpr std::size_t column = 16;
-  text += describeOwnFlags<C>(flags, column) + describeCommonFlags(column);
+  text += describeOwnFlags<C>(flags, column) + describeCommonFlags(column, true);
   return text + "\nExit status: 0 all derivatives agree, 1 one does not or the check failed, 2 a "
                 "command line that\ncannot be used.\n";
 }

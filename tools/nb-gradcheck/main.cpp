@@ -69,4 +69,6 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-gradcheck", gradCheckUsage, argc, argv, run); }
+int main(int argc, char **argv) {
+  return runTool("nb-gradcheck", gradCheckUsage, argc, argv, run, CompilerLibrary::setFlags);
+}

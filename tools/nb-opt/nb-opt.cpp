@@ -2,6 +2,7 @@
 
 #include "dialect/FlagLocations.h"
 #include "dialect/NB.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/Registration.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
@@ -19,7 +20,6 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -65,14 +65,6 @@ LogicalResult noteFlags(Diagnostic &diagnostic) {
   return failure(); // who prints it is next
 }
 
-/// MLIR's passes count only where LLVM was built with statistics.
-void explainStatistics(StringRef word) {
-  if (LLVM_FORCE_ENABLE_STATS || word.ltrim('-') != "mlir-pass-statistics")
-    return;
-  llvm::errs() << "nb-opt: note: this LLVM was built without statistics, so that " << word
-               << " prints none; --remarks-filter='.*' says how much each pass did\n";
-}
-
 /// Replaces the options of the project's other tools by nb-opt's, and adds those that these need.
 /// Loads the plugins of --plugin.
 llvm::Expected<std::vector<char *>>
@@ -81,8 +73,12 @@ translate(int argc, char **argv, std::vector<std::string> &words, DialectRegistr
   for (int i = 0; i < argc; ++i) {
     StringRef word = argv[i];
     prefix |= word.contains("mlir-use-nameloc-as-prefix");
-    explainStatistics(word);
-    if (word == "--no-fuse") // wherever a pipeline is chosen, it selects the interpreter's
+    if (nb::takePassStatistics(word))
+      continue;
+    if (word.starts_with("--debug-only=")) {
+      if (auto error = nb::setDebugTypes(word.split('=').second))
+        return error;
+    } else if (word == "--no-fuse") // wherever a pipeline is chosen, it selects the interpreter's
       words.push_back("--nb-interpreter-pipeline");
     else if (word == "--pipeline" || word.starts_with("--pipeline="))
       words.push_back("--pass-pipeline" + word.drop_front(strlen("--pipeline")).str());
@@ -156,7 +152,9 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
                  << " " << crash << "\n";
     return failure();
   }
-  if (failed(MlirOptMain(out->os(), std::move(file), registry, config)))
+  const LogicalResult done = MlirOptMain(out->os(), std::move(file), registry, config);
+  nb::printPassStatistics();
+  if (failed(done))
     return failure();
   out->keep();
   return success();

@@ -9,6 +9,7 @@
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Files/OutputFile.h"
 #include "lib/Files/PrintableErrors.h"
+#include "tools/shared/SetFlags.h"
 
 #include "lib/Transforms/OpenText.h"
 #include "mlir/IR/MLIRContext.h"
@@ -55,7 +56,7 @@ std::string usage() {
          "and\n"
          "unused arguments are removed, counts become 1, values become constants. The result is\n"
          "valid IR.\n\n" +
-         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22) +
+         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22, true) +
          "\nExit status: 0 success, 1 the command fails on the program itself, or something else\n"
          "failed, 2 a command line that cannot be used.\n";
 }
@@ -158,4 +159,4 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-reduce", usage, argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-reduce", usage, argc, argv, run, setFlags); }

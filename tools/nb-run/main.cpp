@@ -5,10 +5,12 @@
 #include "tools/nb-run/LoadProgram.h"
 #include "tools/nb-run/Results.h"
 #include "tools/shared/RunSetup.h"
+#include "tools/shared/SetFlags.h"
 
 #include "lib/CommandLine/OwnFlags.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Experiment/CheckedSize.h"
@@ -17,8 +19,6 @@
 #include "lib/Transforms/Passes.h"
 #include "nanobragg/Engine.h"
 #include "runtime/processor/KernelRunner.h"
-
-#include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
 #include <optional>
@@ -104,7 +104,8 @@ std::string usage() {
          "MLIR\n"
          "text or bytecode; -: standard input. FLAGS describe an experiment: an argument whose\n"
          "nb.name is that of a parameter gets its value, unless --arg says another.\n\n" +
-         nanobragg::describeOwnFlags<C>(flags, column) + nanobragg::describeCommonFlags(column) +
+         nanobragg::describeOwnFlags<C>(flags, column) +
+         nanobragg::describeCommonFlags(column, true) +
          "\nExit status: 0; 1 something failed; 2 a command line that cannot be used; 3 the "
          "engines differ.\n";
 }
@@ -151,7 +152,7 @@ func::FuncOp choose(ModuleOp program, const std::string &name) {
 }
 
 void insertProbes(ModuleOp program, const std::vector<std::string> &patterns) {
-  PassManager passes(program.getContext());
+  FlaggedPassManager passes(program.getContext());
   InsertProbesOptions options;
   options.names.assign(patterns.begin(), patterns.end());
   options.outside = true;
@@ -247,4 +248,6 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return nanobragg::runTool("nb-run", usage, argc, argv, run); }
+int main(int argc, char **argv) {
+  return nanobragg::runTool("nb-run", usage, argc, argv, run, nanobragg::setFlags);
+}

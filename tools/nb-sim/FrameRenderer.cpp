@@ -1,5 +1,6 @@
 #include "tools/nb-sim/FrameRenderer.h"
 
+#include "lib/Trace/Trace.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 
@@ -47,6 +48,8 @@ void FrameRenderer::prepare() {
 }
 
 RenderedFrame FrameRenderer::render(std::int64_t i) {
+  trace::Span span("run", "image");
+  span.explain([&] { return std::to_string(i + 1); });
   Frame frame = plan.frame(i);
   RenderedFrame result{std::move(frame.line), {}, {}};
   bool wet = false;

@@ -4,6 +4,7 @@
 #include "lib/Images/ImageScaling.h"
 #include "lib/Parallel/LargePages.h"
 #include "lib/Quantities/Printable.h"
+#include "lib/Trace/Trace.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/kernels/KernelFit.h"
 #include "runtime/simulator/Placement.h"
@@ -56,6 +57,7 @@ public:
         console(quiet ? quiet.get() : stdout) {}
 
   void run() {
+    std::optional<trace::Span> span(std::in_place, "run", "prepare the run");
     Outputs outputs(ImageNames::of(setup.line.outputs, setup.complete.experiment.detector));
     ExchangeFiles exchange(setup);
     std::optional<io::OutputFile> timingFile;
@@ -68,7 +70,9 @@ public:
     printSetup(console, setupFacts());
     printTrace();
 
+    span.emplace("run", "render the image");
     render();
+    span.emplace("run", "look at the image");
     const Experiment &experiment = setup.complete.experiment;
     const auto statistics =
         io::computeStatistics(pixels(), io::ImageRegion::of(experiment), experiment.detector.mask,
@@ -80,6 +84,7 @@ public:
     if (!statistics.found)
       warnOfBlackImage();
     noteScale(statistics);
+    span.emplace("files", "write the files");
     exchange.write(rendered(), simulator);
     outputs.write(rendered(), statistics, setup.line, setup.complete, console,
                   requestedThreads(setup.line.tool));

@@ -6,6 +6,7 @@
 #include "lib/Parallel/TaskQueue.h"
 #include "lib/Parallel/ThreadTeam.h"
 #include "lib/Quantities/Printable.h"
+#include "lib/Trace/Trace.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 #include "tools/nb-sim/ExchangeFiles.h"
 #include "tools/nb-sim/FrameDeal.h"
@@ -136,6 +137,9 @@ private:
 
   /// On a thread of its own.
   void write(std::int64_t i, RenderedFrame &frame) {
+    trace::nameThread("writer");
+    trace::Span span("files", "write image");
+    span.explain([&] { return std::to_string(i + 1); });
     frame.addUp();
     auto &[complete, image, photons] = frame.lattices.front();
     if (nexus)

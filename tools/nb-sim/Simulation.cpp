@@ -19,6 +19,7 @@
 #include "tools/nb-sim/MakeSeries.h"
 #include "tools/nb-sim/Profile.h"
 #include "tools/shared/Main.h"
+#include "tools/shared/TraceFile.h"
 
 #include <algorithm>
 #include <csignal>
@@ -86,6 +87,15 @@ std::string emit(const RunSetup &setup, KernelProvider &kernels) {
   return placement.provider().compiler(request)->emit(request, stageOf(tool.emit));
 }
 
+/// With a kernel file nothing is compiled, and flags of MLIR show nothing.
+void noteUnusedFlags(const CommandLine &line) {
+  const ToolOptions &tool = line.tool;
+  const bool compiles = tool.simulator.kernelFile.empty() && !tool.listParameters && !tool.check;
+  if (CompilerLibrary::hasFlags() && !compiles && !tool.quiet)
+    std::fprintf(stderr, "NOTE: nothing is compiled in this run, so that flags of MLIR (--mlir-*) "
+                         "show nothing\n");
+}
+
 /// Does a run with these flags make images?
 bool rendersSeries(const CommandLine &line) {
   const ToolOptions &tool = line.tool;
@@ -144,11 +154,19 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
   if (tool.until.any() && tool.emit != Emit::Mlir)
     throw UsageError("--" + tool.until.toString() +
                      " says where a program ends that is printed: add --emit=mlir");
+  // Only the first of several ranks writes it.
+  TraceFile trace(ranks && ranks->rank() != 0 ? std::nullopt : tool.traceFile, "nb-sim",
+                  start.sinceMain.begin());
   // Not on the stack, which may be small.
-  const auto whole = std::make_unique<RunSetup>(line);
+  std::unique_ptr<RunSetup> whole;
+  {
+    const trace::Span span("run", "read the inputs");
+    whole = std::make_unique<RunSetup>(line);
+  }
   RunSetup &setup = *whole;
   setup.tell();
 
+  noteUnusedFlags(line);
   if (tool.listParameters) {
     listParameters(setup.complete.experiment, stdout);
     return finish("");
@@ -158,14 +176,20 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
     return finish("");
   }
   if (tool.emit != Emit::Nothing) {
-    return finish(emit(setup, kernels));
+    const std::string text = emit(setup, kernels);
+    trace.commit();
+    return finish(text);
   }
-  if (tool.compareEngines)
-    return compareEngines(setup, kernels);
+  if (tool.compareEngines) {
+    const int status = compareEngines(setup, kernels);
+    trace.commit();
+    return status;
+  }
   std::optional<Profile> profile;
   if (tool.profile)
     profile.emplace(kernels);
   const int status = run(setup, kernels, start, ranks);
+  trace.commit();
   return profile ? finish(profile->table()) : status;
 }
 

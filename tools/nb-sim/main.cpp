@@ -1,6 +1,7 @@
 // Nb-sim: a nanoBragg command line in, an image out.
 
 #include "tools/shared/Main.h"
+#include "runtime/kernels/CompilerLibrary.h"
 #include "tools/nb-sim/Doctor.h"
 #include "tools/nb-sim/Simulation.h"
 
@@ -23,4 +24,6 @@ static int run(const std::vector<std::string> &words) {
   return simulate(*line, start);
 }
 
-int main(int argc, char **argv) { return runTool("nb-sim", "-help", argc, argv, run); }
+int main(int argc, char **argv) {
+  return runTool("nb-sim", "-help", argc, argv, run, CompilerLibrary::setFlags);
+}

@@ -19,8 +19,8 @@ constexpr OwnFlag<C> flags[] = {
      "one pass after another, which says what each gains",
      "", [](C &c, const Text &v) { c.leaveOut.push_back(v); }},
     {"--until-after", "STAGE",
-     "try the compiler's own pipeline up to this stage of the nb-level ones: response, hoist, "
-     "branches or fuse",
+     "try the compiler's own pipeline up to this stage: response, hoist, branches, fuse or another "
+     "one of nb-sim --until-after",
      "", [](C &c, const Text &v) { c.untilAfter.push_back(v); }},
     {"--bisect", "",
      "name the first pass after which the image is wrong, for the compiler's own pipeline too; "
@@ -122,7 +122,7 @@ std::string tryUsage() {
          "Kernels are timed in turn, by one thread. FLAGS describe an experiment, as for nb-sim.\n"
          "The arguments of a program FILE.mlir get the numbers of that experiment by their names;\n"
          "without flags, those of a small experiment.\n\n" +
-         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22) +
+         describeOwnFlags<C>(flags, 22) + describeCommonFlags(22, true) +
          "\nExit status: 0 all images and gradients are right, 3 one is wrong, 1 one does not "
          "compile, 2 a\ncommand line that cannot be used.\n";
 }

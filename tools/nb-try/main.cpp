@@ -8,6 +8,7 @@
 #include "lib/Files/OutputFile.h"
 #include "runtime/kernels/TunedSchedules.h"
 #include "tools/shared/Main.h"
+#include "tools/shared/SetFlags.h"
 
 #include "llvm/TargetParser/Host.h"
 
@@ -341,4 +342,4 @@ int run(const std::vector<std::string> &words) { return Try(parseTry(words)).run
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-try", tryUsage, argc, argv, run); }
+int main(int argc, char **argv) { return runTool("nb-try", tryUsage, argc, argv, run, setFlags); }

@@ -1,14 +1,15 @@
 #include "tools/shared/Main.h"
 
-#include "lib/Quantities/Printable.h"
-#include "lib/Quantities/UsageError.h"
 #include "lib/Files/InterruptGuard.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <span>
 #include <string_view>
@@ -33,6 +34,10 @@ void openManyFiles() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+bool isForMlir(const std::string &word) {
+  return word.starts_with("--mlir-") || word == "--debug-only" || word.starts_with("--debug-only=");
+}
+
 /// Where an exception can go no further, in a library's destructor or thread: temporaries of
 /// outputs must not stay behind, and the run owes its sentence.
 [[noreturn]] void giveUp() {
@@ -46,7 +51,7 @@ void openManyFiles() {
 } // namespace
 
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
-            int (*work)(const std::vector<std::string> &words)) {
+            int (*work)(const Words &words), void (*setFlags)(const Words &)) {
   const auto report = [&](const char *problem, ExitStatus status) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s: error: %s\n", name, printable(problem).c_str());
@@ -59,7 +64,13 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
   openManyFiles();
   try {
     const io::InterruptGuard interrupt(name);
-    return work({argv + 1, argv + argc});
+    Words words(argv + 1, argv + argc), flags;
+    if (setFlags) {
+      std::ranges::copy_if(words, std::back_inserter(flags), isForMlir);
+      std::erase_if(words, isForMlir);
+      setFlags(flags);
+    }
+    return work(words);
   } catch (const UsageError &error) {
     return report(error.what(), UsageFailure);
   } catch (const std::bad_alloc &) {
@@ -72,7 +83,7 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
 }
 
 int runTool(const char *name, std::string (*usage)(), int argc, char **argv,
-            int (*work)(const std::vector<std::string> &words)) {
+            int (*work)(const Words &words), void (*setFlags)(const Words &)) {
   const std::span<char *> words(argv, std::size_t(argc));
   const auto has = [&](std::string_view word) {
     return std::ranges::find(words, word) != words.end();
@@ -81,7 +92,7 @@ int runTool(const char *name, std::string (*usage)(), int argc, char **argv,
     return print(usage());
   if (has("--version"))
     return print(std::string(name) + " " NB_VERSION "\n");
-  return runTool(name, "--help", argc, argv, work);
+  return runTool(name, "--help", argc, argv, work, setFlags);
 }
 
 } // namespace nanobragg

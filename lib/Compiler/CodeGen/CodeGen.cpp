@@ -4,6 +4,7 @@
 
 #include "lib/Compiler/CodeGen/KeepLines.h"
 #include "lib/Compiler/CodeGen/ReplaceRounding.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 
 #include "lib/Target/CpuFeatures.h"
 
@@ -12,6 +13,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
@@ -160,6 +162,7 @@ static bool isOfGpu(const Triple &triple) {
 }
 
 void optimize(Module &module, TargetMachine &machine) {
+  const Phase phase("LLVM optimizer");
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   if (machine.getTargetTriple().isAMDGCN()) // older ROCm does not load the default, version 6
@@ -190,7 +193,10 @@ void optimize(Module &module, TargetMachine &machine) {
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
   tuning.LoopUnrolling = false;
-  PassBuilder builder(&machine, tuning);
+  PassInstrumentationCallbacks callbacks;
+  TimeProfilingPassesHandler spans;
+  spans.registerCallbacks(callbacks); // does nothing without a profiler
+  PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager sccs;
@@ -210,6 +216,7 @@ void optimize(Module &module, TargetMachine &machine) {
 
 Expected<SmallVector<char, 0>> emitCode(Module &module, TargetMachine &machine,
                                         CodeGenFileType type) {
+  const Phase phase("LLVM code generation");
   SmallVector<char, 0> code;
   raw_svector_ostream stream(code);
   legacy::PassManager passes;

@@ -11,6 +11,7 @@
 #include "lib/Compiler/CodeGen/ProgramLines.h"
 #include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/PassReport.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Frontend/Frontend.h"
@@ -18,7 +19,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -60,7 +60,10 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Progr
   result->ownContext = std::move(context);
   if (llvm::Error error = result->prepare())
     return error;
-  result->program = buildProgram(result->context, variant, options.cull);
+  {
+    const Phase phase("frontend");
+    result->program = buildProgram(result->context, variant, options.cull);
+  }
   if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
   if (!options.programFile.empty() && !result->target.isGPU())
@@ -87,7 +90,7 @@ llvm::Error nb::inlineCalls(ModuleOp program) {
       program->walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (!calls)
     return llvm::Error::success();
-  PassManager passes(program.getContext());
+  FlaggedPassManager passes(program.getContext());
   passes.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   passes.addPass(createSymbolDCEPass());
   return succeeded(passes.run(program))
@@ -298,6 +301,20 @@ Expected<std::string> Compilation::pipelineText() {
   return all.text();
 }
 
+Expected<std::vector<std::string>> Compilation::stageNames() {
+  auto passes = opening();
+  if (!passes)
+    return passes.takeError();
+  std::vector<std::string> names = passes->stageNames();
+  if (llvm::Error error = run(std::move(*passes)))
+    return error;
+  auto rest = remaining();
+  if (!rest)
+    return rest.takeError();
+  llvm::append_range(names, rest->stageNames());
+  return names;
+}
+
 llvm::Error Compilation::runUntil(StringRef untilBefore, StringRef untilAfter) {
   auto passes = opening();
   if (!passes)
@@ -404,7 +421,10 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   const bool debugged = !programText.empty() && !named;
   if (debugged && failed(placeLines(*program, options.programFile)))
     return createStringError("the program's lines cannot be made debug information");
-  module = translateModuleToLLVMIR(translated, *moduleContext, "kernel");
+  {
+    const Phase phase("translate to LLVM IR");
+    module = translateModuleToLLVMIR(translated, *moduleContext, "kernel");
+  }
   if (!module)
     return createStringError("translating the program to LLVM IR failed");
   if (debugged) {

@@ -46,6 +46,9 @@ public:
   /// in.
   llvm::Expected<std::string> pipelineText();
   /// Runs all passes up to a stage; each name may be empty.
+  /// The stages of the program's pipeline, in their order; those of the user's passes are one,
+  /// "pipeline". Runs the first ones.
+  llvm::Expected<std::vector<std::string>> stageNames();
   llvm::Error runUntil(StringRef untilBefore, StringRef untilAfter);
   /// All passes, or with `fused` those that fuse() leaves; then optimized LLVM IR in `module`
   /// and the description of the function `name`, or if there is none of that name, of the one that

@@ -4,6 +4,7 @@
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/CodeGen/InnerLoop.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ObjectFile.h"
@@ -43,13 +44,18 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     auto text = c.pipelineText();
     return text ? Expected<std::string>(*text + "\n") : std::move(text);
   }
+  if (stage == "stages") {
+    auto names = c.stageNames();
+    return names ? Expected<std::string>(llvm::join(*names, "\n") + "\n") : names.takeError();
+  }
   if (options.engine == nanobragg::Engine::Interpreter)
     return createStringError(
         "there is no " + stage.str() +
         " code of a program that is interpreted: leave out --no-fuse, or ask for nb or mlir");
   if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
-    return createStringError("unknown stage '" + stage.str() +
-                             "': expected nb, mlir, report, pipeline, llvm, asm, stats or ptx");
+    return createStringError(
+        "unknown stage '" + stage.str() +
+        "': expected nb, mlir, report, pipeline, stages, llvm, asm, stats or ptx");
   const nanobragg::GpuVendor *vendor = c.target.what.vendor();
   const bool hasPtx = vendor && vendor->language == nanobragg::GpuLanguage::PTX;
   if (stage != "llvm" && !(stage == "ptx" ? hasPtx : !vendor))
@@ -126,6 +132,7 @@ Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
   auto object = compilation.code(llvm::CodeGenFileType::ObjectFile);
   if (!object)
     return object.takeError();
+  const Phase phase("load the code");
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();

@@ -1,8 +1,9 @@
 #include "lib/Compiler/CodeGen/InstructionNames.h"
 
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
@@ -16,7 +17,7 @@ std::vector<std::string> nb::linesOfNames(ModuleOp program) {
   llvm::StringMap<unsigned> lines;
   for (auto function : program.getOps<LLVM::LLVMFuncOp>())
     function->setLoc(FileLineColLoc::get(context, "names", 1, 1));
-  PassManager passes(context);
+  FlaggedPassManager passes(context);
   passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   if (failed(passes.run(program)))
     return {};

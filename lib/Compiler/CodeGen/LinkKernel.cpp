@@ -1,6 +1,7 @@
 #include "lib/Compiler/CodeGen/LinkKernel.h"
 
 #include "lib/Compiler/CodeGen/TemporaryFile.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 
 #include "lld/Common/Driver.h"
 
@@ -9,9 +10,10 @@
 LLD_HAS_DRIVER(elf)
 
 using namespace llvm;
-using mlir::nb::TemporaryFile;
+using mlir::nb::Phase, mlir::nb::TemporaryFile;
 
 Expected<SmallVector<char, 0>> mlir::nb::linkSharedObject(ArrayRef<char> object) {
+  const Phase phase("link");
   auto input = TemporaryFile::create("o");
   if (!input)
     return input.takeError();

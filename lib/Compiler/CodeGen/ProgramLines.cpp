@@ -1,9 +1,10 @@
 #include "lib/Compiler/CodeGen/ProgramLines.h"
 
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -64,7 +65,7 @@ LogicalResult nb::placeLines(ModuleOp program, StringRef file) {
     else
       op->setLoc(UnknownLoc::get(context));
   });
-  PassManager passes(context);
+  FlaggedPassManager passes(context);
   passes.enableVerifier(false);
   passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass({LLVM::DIEmissionKind::Full}));
   return passes.run(program);

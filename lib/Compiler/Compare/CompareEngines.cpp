@@ -4,12 +4,12 @@
 #include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Compare/RecordStages.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Run/ResultsAsImage.h"
 #include "lib/Frontend/Frontend.h"
 #include "lib/Program/Parameters.h"
 
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -153,7 +153,7 @@ llvm::Error EngineComparer::breakKernel(ModuleOp fused) {
   StringRef pass = options.inject;
   if (!pass.consume_front("kernel:"))
     return llvm::Error::success();
-  PassManager passes(fused.getContext());
+  FlaggedPassManager passes(fused.getContext());
   if (failed(parsePassPipeline(pass, passes)) || failed(passes.run(fused)))
     return llvm::createStringError("cannot inject '" + options.inject + "'");
   return llvm::Error::success();

@@ -1,11 +1,11 @@
 #include "lib/Compiler/Compare/FirstDifference.h"
 
 #include "dialect/NB.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -75,7 +75,7 @@ static Expected<Probed> probe(ModuleOp program, StringRef name, const RunArgumen
   probed.program = program.clone();
   probed.function = probed.program->lookupSymbol<func::FuncOp>(name);
   restrictTo(pixel, probed.function);
-  PassManager passes(program.getContext());
+  FlaggedPassManager passes(program.getContext());
   InsertProbesOptions everything;
   everything.all = everything.outside = true;
   passes.addPass(createInsertProbes(everything));

@@ -1,5 +1,6 @@
 #include "lib/Compiler/Compare/RecordStages.h"
 
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -50,7 +51,7 @@ private:
 /// Runs a pass, given as text, on what `step` runs on.
 static llvm::Error runInjected(StringRef pass, const PipelineStep &step, Recorder &recorder,
                                MLIRContext *context) {
-  PassManager passes(context);
+  FlaggedPassManager passes(context);
   OpPassManager &on = step.anchor.empty() ? passes : passes.nest(step.anchor);
   std::string message;
   llvm::raw_string_ostream stream(message);

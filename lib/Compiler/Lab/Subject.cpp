@@ -3,6 +3,7 @@
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/CodeGen/Progress.h"
 #include "lib/Compiler/Pipelines/Dialects.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
@@ -11,7 +12,6 @@
 #include "lib/Transforms/Passes.h"
 
 #include "lib/Transforms/OpenText.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Subject::Subject(const nanobragg::Experiment &experiment, const nanobragg::Compi
 
 /// A kernel makes photons, which is what is measured and compared: point spread is not its work.
 static void leavePointSpread(ModuleOp program) {
-  PassManager passes(program.getContext());
+  FlaggedPassManager passes(program.getContext());
   passes.addPass(createSplitResponse());
   if (failed(passes.run(program)))
     throw std::runtime_error("nb-split-response failed on the program");

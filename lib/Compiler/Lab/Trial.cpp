@@ -4,6 +4,7 @@
 #include "lib/Compiler/CodeGen/InnerLoop.h"
 #include "lib/Compiler/Lab/LabRun.h"
 #include "lib/Compiler/Lab/TrialText.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 
 #include "dialect/Names.h"
 #include "lib/Process/Isolated.h"
@@ -371,6 +372,7 @@ TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
   auto outcome = nanobragg::runIsolated(
       [&]() -> std::string {
         TrialResult inside = result;
+        const MLIRReport report("pipeline '" + name + "'");
         try {
           inside = tryHere(result, subject, expectation, options);
         } catch (const std::exception &error) {

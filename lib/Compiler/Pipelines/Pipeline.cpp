@@ -1,7 +1,9 @@
 #include "lib/Compiler/Pipelines/Pipeline.h"
 
 #include "dialect/FlagLocations.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/PassWatch.h"
+#include "lib/Program/StageNames.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -11,16 +13,10 @@ using namespace mlir;
 using namespace mlir::nb;
 
 StringRef nb::nameOf(Stage stage) {
-  constexpr StringLiteral names[] = {"counts",   "simplify",      "probe",
-                                     "average",  "response",      "hoist",
-                                     "branches", "differentiate", "hoist-derivative",
-                                     "fuse",     "precision",     "peel",
-                                     "cull",     "lanes",         "loops",
-                                     "arith",    "outline",       "gpu",
-                                     "grid",     "host",          "llvm",
-                                     "nvvm",     "spirv",         "rocdl",
-                                     "pipeline"};
-  return names[size_t(stage)];
+  if (stage == Stage::User)
+    return "pipeline";
+  static_assert(std::size(nanobragg::stageNames) == size_t(Stage::User));
+  return nanobragg::stageNames[size_t(stage)];
 }
 
 static void addTo(OpPassManager &passes, StringRef anchor, std::unique_ptr<Pass> pass) {
@@ -67,7 +63,7 @@ struct FailedOn : PassInstrumentation {
 } // namespace
 
 LogicalResult PipelineStep::run(ModuleOp program, std::string *failedOn) {
-  PassManager passes(program.getContext());
+  FlaggedPassManager passes(program.getContext());
   if (failedOn)
     passes.addInstrumentation(std::make_unique<FailedOn>(*failedOn));
   if (!pass && failed(parsePassPipeline(insideModule(written), passes)))
@@ -204,7 +200,7 @@ llvm::Error nb::runPipeline(Pipeline pipeline, ModuleOp program, IRDump *dump, b
   stepwise |= llvm::any_of(pipeline.steps, [](auto &step) { return !step.pass; });
   if (dump || stepwise)
     return runStepwise(std::move(pipeline), program, dump, message);
-  PassManager passes(program.getContext());
+  FlaggedPassManager passes(program.getContext());
   passes.enableVerifier(false);
   pipeline.moveTo(passes);
   if (failed(passes.run(program)))

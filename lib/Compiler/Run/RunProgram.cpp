@@ -2,6 +2,7 @@
 
 #include "dialect/NB.h"
 #include "dialect/Names.h"
+#include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Run/CheckReads.h"
 #include "lib/Compiler/Run/KernelRun.h"
@@ -9,7 +10,6 @@
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -102,7 +102,7 @@ OwningOpRef<ModuleOp> nb::isolate(func::FuncOp function) {
   for (auto other : program->getOps<func::FuncOp>())
     other.setVisibility(other.getName() == function.getName() ? SymbolTable::Visibility::Public
                                                               : SymbolTable::Visibility::Private);
-  PassManager passes(program->getContext());
+  FlaggedPassManager passes(program->getContext());
   passes.addPass(createSymbolDCEPass());
   (void)passes.run(*program); // at worst, functions without a caller stay
   return program;

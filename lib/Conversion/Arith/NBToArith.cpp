@@ -3,6 +3,7 @@
 #include "lib/Conversion/Arith/ShapesToArith.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,8 +15,11 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <cmath>
+
+#define DEBUG_TYPE "convert-nb-to-arith"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_CONVERTNBTOARITH
@@ -296,21 +300,22 @@ struct ConvertNBToArithPass : nb::impl::ConvertNBToArithBase<ConvertNBToArithPas
     getOperation()->walk([](arith::TruncFOp op) { op.removeFastmathAttr(); });
     getOperation()->walk([](arith::ExtFOp op) { op.removeFastmathAttr(); });
     const auto [left, arithmetic] = countOps();
+    converted += uint64_t(physics - left);
+    LDBG() << physics - left << " op(s) became " << arithmetic - others;
     if (physics != left)
       nb::remarkPassed(getOperation()->getLoc(),
-                       remark::RemarkOpts::name("converted").category("convert-nb-to-arith"))
+                       remark::RemarkOpts::name("converted").category(DEBUG_TYPE))
           << remark::add("{0} op(s) of the nb dialect became {1} op(s) of arithmetic",
                          physics - left, arithmetic - others);
   }
 
 private:
-  /// The numbers of ops of the nb dialect and of others; none where no remarks are asked for.
+  /// The numbers of ops of the nb dialect and of others.
   std::pair<int64_t, int64_t> countOps() {
     std::pair<int64_t, int64_t> counts;
-    if (getContext().getRemarkEngine())
-      getOperation()->walk([&](Operation *op) {
-        ++(isa_and_nonnull<NBDialect>(op->getDialect()) ? counts.first : counts.second);
-      });
+    getOperation()->walk([&](Operation *op) {
+      ++(isa_and_nonnull<NBDialect>(op->getDialect()) ? counts.first : counts.second);
+    });
     return counts;
   }
 };

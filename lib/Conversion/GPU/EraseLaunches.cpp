@@ -1,10 +1,14 @@
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-erase-launches"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_ERASELAUNCHES
@@ -22,8 +26,7 @@ struct EraseLaunchesPass : nb::impl::EraseLaunchesBase<EraseLaunchesPass> {
       if (function.walk([](gpu::LaunchOp) { return WalkResult::interrupt(); }).wasInterrupted())
         launching.push_back(function);
     if (launching.empty())
-      remarkNothing(getOperation().getLoc(), "nb-erase-launches", "",
-                    "no function launches a kernel");
+      remarkNothing(getOperation().getLoc(), DEBUG_TYPE, "", "no function launches a kernel");
     for (func::FuncOp function : launching) {
       auto uses = SymbolTable::getSymbolUses(function, getOperation());
       if (uses && !uses->empty()) {
@@ -33,10 +36,12 @@ struct EraseLaunchesPass : nb::impl::EraseLaunchesBase<EraseLaunchesPass> {
         error.attachNote(function.getLoc()) << "it launches a kernel of the GPU";
         return signalPassFailure();
       }
-      nb::remarkPassed(function.getLoc(), remark::RemarkOpts::name("erased")
-                                              .category("nb-erase-launches")
-                                              .function(function.getName()))
+      nb::remarkPassed(
+          function.getLoc(),
+          remark::RemarkOpts::name("erased").category(DEBUG_TYPE).function(function.getName()))
           << "erased: it launches a kernel of the GPU, which the host does without";
+      LDBG() << "erases " << function.getName();
+      ++erased;
       function.erase();
     }
   }

@@ -2,6 +2,7 @@
 #include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,6 +11,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-gpu-to-loops"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_GPUTOLOOPS
@@ -116,14 +120,15 @@ struct GPUToLoopsPass : nb::impl::GPUToLoopsBase<GPUToLoopsPass> {
       most = std::max(most, warpsOf(launch));
     });
     if (launches.empty())
-      remarkNothing(getOperation().getLoc(), "nb-gpu-to-loops", "",
+      remarkNothing(getOperation().getLoc(), DEBUG_TYPE, "",
                     "nothing is launched; run --nb-to-gpu first");
     for (gpu::LaunchOp launch : launches) {
       if (failed(check(launch)))
         return signalPassFailure();
-      nb::remarkPassed(launch.getLoc(),
-                       remark::RemarkOpts::name("lowered").category("nb-gpu-to-loops"))
+      nb::remarkPassed(launch.getLoc(), remark::RemarkOpts::name("lowered").category(DEBUG_TYPE))
           << "the launch became a loop over its blocks and one over the threads of a block";
+      LDBG() << "loops for the launch at " << launch.getLoc();
+      ++lowered;
       lowerAdditions(launch);
       lower(launch);
     }

@@ -3,12 +3,16 @@
 #include "lib/Conversion/KernelLayout.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-gpu-to-nvvm"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_GPUTONVVM
@@ -70,12 +74,14 @@ struct GPUToNVVMPass : nb::impl::GPUToNVVMBase<GPUToNVVMPass> {
     target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
     target.addLegalOp<gpu::GPUModuleOp, UnrealizedConversionCastOp>();
     const int64_t before = countOps();
+    LDBG() << before << " op(s) to convert";
+    converted += uint64_t(before);
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
     relaxAdditions(getOperation());
     limitRegisters();
     nb::remarkPassed(getOperation().getLoc(),
-                     remark::RemarkOpts::name("converted").category("nb-gpu-to-nvvm"))
+                     remark::RemarkOpts::name("converted").category(DEBUG_TYPE))
         << remark::add("{0} op(s) became {1} of LLVM's and NVIDIA's dialects", before, countOps());
   }
 };

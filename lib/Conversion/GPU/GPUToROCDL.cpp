@@ -2,6 +2,7 @@
 #include "lib/Conversion/GPU/GlobalMemory.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
@@ -11,6 +12,9 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-gpu-to-rocdl"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_GPUTOROCDL
@@ -86,8 +90,10 @@ struct GPUToROCDLPass : nb::impl::GPUToROCDLBase<GPUToROCDLPass> {
         failed(pointToGlobalMemory(getOperation())))
       return signalPassFailure();
     relaxAdditions(getOperation());
+    LDBG() << "a module for " << chip.getValue();
+    ++converted;
     nb::remarkPassed(getOperation().getLoc(),
-                     remark::RemarkOpts::name("converted").category("nb-gpu-to-rocdl"))
+                     remark::RemarkOpts::name("converted").category(DEBUG_TYPE))
         << remark::add("kernels of {0}, which call no library", chip.getValue());
   }
 };

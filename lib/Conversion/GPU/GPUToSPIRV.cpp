@@ -2,12 +2,16 @@
 #include "lib/Conversion/GPU/GlobalMemory.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Conversion/GPUToLLVMSPV/GPUToLLVMSPVPass.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-gpu-to-spirv"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_GPUTOSPIRV
@@ -69,12 +73,14 @@ struct GPUToSPIRVPass : nb::impl::GPUToSPIRVBase<GPUToSPIRVPass> {
       if (op.getBinOp() == LLVM::AtomicBinOp::fadd)
         additions.push_back(op);
     });
+    LDBG() << additions.size() << " addition(s) compare and exchange";
+    expanded += additions.size();
     for (LLVM::AtomicRMWOp add : additions)
       expandAddition(add);
     if (failed(pointToGlobalMemory(getOperation())))
       return signalPassFailure();
     nb::remarkPassed(getOperation().getLoc(),
-                     remark::RemarkOpts::name("converted").category("nb-gpu-to-spirv"))
+                     remark::RemarkOpts::name("converted").category(DEBUG_TYPE))
         << remark::add("kernels of sub-groups of {0} threads, with {1} addition(s) that compare "
                        "and exchange",
                        warp.getValue(), additions.size());

@@ -5,6 +5,7 @@
 #include "lib/Conversion/Loops/EntryPoint.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,6 +17,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-to-gpu"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_NBTOGPU
@@ -406,7 +410,7 @@ LogicalResult Launcher::run() {
   if (sizeFunction)
     emitReduction();
   nb::remarkPassed(
-      loc, remark::RemarkOpts::name("launched").category("nb-to-gpu").function(function.getName()))
+      loc, remark::RemarkOpts::name("launched").category(DEBUG_TYPE).function(function.getName()))
       << remark::add(
              "up to {0} blocks of {1} threads render a tile, {2}{3}", blocksOnHost, threadsOfBlock,
              culled
@@ -432,13 +436,16 @@ struct NBToGPUPass : nb::impl::NBToGPUBase<NBToGPUPass> {
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     auto isTile = [](func::FuncOp f) { return f.getName().ends_with(names::runTile); };
     if (llvm::none_of(functions, isTile))
-      remarkNothing(getOperation().getLoc(), "nb-to-gpu", "",
+      remarkNothing(getOperation().getLoc(), DEBUG_TYPE, "",
                     "no kernel renders a tile; run --nb-outline-kernel first");
     for (func::FuncOp function : functions)
       if (function.getName().ends_with(names::runTile) && !function.isDeclaration() &&
-          function.getOps<gpu::LaunchOp>().empty() &&
-          failed(Launcher(function, threads, warp).run()))
-        return signalPassFailure();
+          function.getOps<gpu::LaunchOp>().empty()) {
+        LDBG() << function.getName() << ": blocks of " << threads.getValue() << " threads";
+        if (failed(Launcher(function, threads, warp).run()))
+          return signalPassFailure();
+        ++launched;
+      }
   }
 };
 } // namespace

@@ -1,5 +1,6 @@
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -7,6 +8,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-relieve-registers"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_RELIEVEREGISTERS
@@ -150,7 +154,8 @@ static void countInWords(scf::ForOp loop) {
   index.replaceAllUsesExcept(wide, wide.getDefiningOp());
 }
 
-static void relieve(gpu::LaunchOp launch) {
+/// Returns how many uses load or compute anew.
+static unsigned relieve(gpu::LaunchOp launch) {
   SmallVector<scf::ForOp> outer, all;
   launch.walk([&](scf::ForOp loop) {
     all.push_back(loop);
@@ -158,27 +163,27 @@ static void relieve(gpu::LaunchOp launch) {
       outer.push_back(loop);
   });
   if (outer.empty()) {
-    remarkNothing(launch.getLoc(), "nb-relieve-registers", "",
+    remarkNothing(launch.getLoc(), DEBUG_TYPE, "",
                   "no loop has another one in it, so none keeps what that does not need");
-    return;
+    return 0;
   }
   if (llvm::any_of(all,
                    [](scf::ForOp loop) { return !loop.getInductionVar().getType().isIndex(); })) {
-    nb::remarkMissed(launch.getLoc(),
-                     remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
+    nb::remarkMissed(launch.getLoc(), remark::RemarkOpts::name("relieved").category(DEBUG_TYPE))
         << "left alone: a loop counts in other than index, as all do where this pass has been run";
-    return;
+    return 0;
   }
   unsigned reloaded = 0;
   for (scf::ForOp loop : outer)
     reloaded += Reloading(launch, loop).run();
   for (scf::ForOp loop : all)
     countInWords(loop);
-  nb::remarkPassed(launch.getLoc(),
-                   remark::RemarkOpts::name("relieved").category("nb-relieve-registers"))
+  nb::remarkPassed(launch.getLoc(), remark::RemarkOpts::name("relieved").category(DEBUG_TYPE))
       << remark::add("{0} use(s) load or compute anew what lay in registers across loops; {1} "
                      "loop(s) count in 32 bits",
                      reloaded, all.size());
+  LDBG() << reloaded << " use(s) reload, " << all.size() << " loop(s) count in words";
+  return reloaded;
 }
 
 namespace {
@@ -187,10 +192,10 @@ struct RelieveRegistersPass : nb::impl::RelieveRegistersBase<RelieveRegistersPas
     bool any = false;
     getOperation().walk([&](gpu::LaunchOp launch) {
       any = true;
-      relieve(launch);
+      reloaded += relieve(launch);
     });
     if (!any)
-      remarkNothing(getOperation().getLoc(), "nb-relieve-registers", "",
+      remarkNothing(getOperation().getLoc(), DEBUG_TYPE, "",
                     "nothing is launched; run --nb-to-gpu first");
   }
 };

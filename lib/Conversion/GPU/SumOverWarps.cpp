@@ -2,6 +2,7 @@
 #include "lib/Conversion/GPU/GPULaunch.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -10,6 +11,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-sum-over-warps"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_SUMOVERWARPS
@@ -198,7 +202,12 @@ static SmallVector<Term> arrange(OpBuilder &b, ArrayRef<memref::AtomicRMWOp> add
   return all;
 }
 
-static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
+struct Additions {
+  size_t ofThreads = 0, ofWarps = 0;
+};
+
+/// Returns those before and after.
+static FailureOr<Additions> sumOverWarps(gpu::LaunchOp launch) {
   llvm::MapVector<Block *, SmallVector<memref::AtomicRMWOp>> additions;
   WalkResult checked = launch.walk([&](memref::AtomicRMWOp op) {
     if (op->hasAttr(names::scattered))
@@ -215,8 +224,8 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
   if (checked.wasInterrupted())
     return failure();
   if (additions.empty()) {
-    remarkNothing(launch.getLoc(), "nb-sum-over-warps", "", "no thread adds to memory of its warp");
-    return success();
+    remarkNothing(launch.getLoc(), DEBUG_TYPE, "", "no thread adds to memory of its warp");
+    return Additions();
   }
   WarpSum warp(launch);
   size_t before = 0, after = 0;
@@ -233,12 +242,12 @@ static LogicalResult sumOverWarps(gpu::LaunchOp launch) {
     for (memref::AtomicRMWOp op : ops)
       op.erase();
   }
-  nb::remarkPassed(launch.getLoc(),
-                   remark::RemarkOpts::name("summed").category("nb-sum-over-warps"))
+  nb::remarkPassed(launch.getLoc(), remark::RemarkOpts::name("summed").category(DEBUG_TYPE))
       << remark::add("{0} addition(s) of each thread to memory became {1} of each warp, which has "
                      "{2} threads",
                      before, after, warpOf(launch));
-  return success();
+  LDBG() << before << " addition(s) became " << after;
+  return Additions{before, after};
 }
 
 namespace {
@@ -247,12 +256,17 @@ struct SumOverWarpsPass : nb::impl::SumOverWarpsBase<SumOverWarpsPass> {
     bool any = false;
     WalkResult summed = getOperation().walk([&](gpu::LaunchOp launch) {
       any = true;
-      return failed(sumOverWarps(launch)) ? WalkResult::interrupt() : WalkResult::advance();
+      const auto additions = sumOverWarps(launch);
+      if (failed(additions))
+        return WalkResult::interrupt();
+      ofThreads += additions->ofThreads;
+      ofWarps += additions->ofWarps;
+      return WalkResult::advance();
     });
     if (summed.wasInterrupted())
       signalPassFailure();
     else if (!any)
-      remarkNothing(getOperation().getLoc(), "nb-sum-over-warps", "",
+      remarkNothing(getOperation().getLoc(), DEBUG_TYPE, "",
                     "nothing is launched; run --nb-to-gpu first");
   }
 };

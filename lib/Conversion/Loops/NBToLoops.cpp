@@ -3,6 +3,7 @@
 #include "lib/Conversion/Loops/ImageToLoops.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,6 +13,9 @@
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-nb-to-loops"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_CONVERTNBTOLOOPS
@@ -267,7 +271,12 @@ LogicalResult refuseResponse(FunctionOpInterface function) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult lowerFunction(FunctionOpInterface function, int64_t warp) {
+struct Lowered {
+  size_t loops = 0, tables = 0;
+};
+
+/// Returns what became loops.
+FailureOr<Lowered> lowerFunction(FunctionOpInterface function, int64_t warp) {
   if (failed(refuseResponse(function)))
     return failure();
   bool kernel = isKernel(function);
@@ -314,20 +323,26 @@ LogicalResult lowerFunction(FunctionOpInterface function, int64_t warp) {
   if (kernel)
     returnBuffers(function);
   if (loopCount || !tables.empty())
-    nb::remarkPassed(function.getLoc(), remark::RemarkOpts::name("lowered")
-                                            .category("convert-nb-to-loops")
-                                            .function(function.getName()))
+    nb::remarkPassed(
+        function.getLoc(),
+        remark::RemarkOpts::name("lowered").category(DEBUG_TYPE).function(function.getName()))
         << remark::add("{0} image(s) and sums and {1} table(s) became loops over memory", loopCount,
                        tables.size());
-  return success();
+  LDBG() << function.getName() << ": " << loopCount << " loop(s), " << tables.size() << " table(s)";
+  return Lowered{loopCount, tables.size()};
 }
 
 struct ConvertNBToLoopsPass : nb::impl::ConvertNBToLoopsBase<ConvertNBToLoopsPass> {
   using ConvertNBToLoopsBase::ConvertNBToLoopsBase;
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](FunctionOpInterface function) {
-      if (!function.isExternal() && failed(lowerFunction(function, warp)))
+      if (function.isExternal())
+        return WalkResult::skip();
+      const auto lowered = lowerFunction(function, warp);
+      if (failed(lowered))
         return WalkResult::interrupt();
+      loops += lowered->loops;
+      tables += lowered->tables;
       return WalkResult::skip();
     });
     if (result.wasInterrupted())

@@ -5,6 +5,7 @@
 #include "lib/Conversion/Loops/LoopNest.h"
 #include "lib/Conversion/Passes.h"
 
+#include "dialect/PassStatistics.h"
 #include "dialect/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,6 +14,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Support/DebugStringHelper.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "nb-outline-kernel"
 
 namespace mlir::nb {
 #define GEN_PASS_DEF_OUTLINEKERNEL
@@ -360,8 +364,7 @@ void Outliner::emitReach() {
 
 void Outliner::run() {
   nb::remarkPassed(
-      loc,
-      remark::RemarkOpts::name("outlined").category("nb-outline-kernel").function(source.getName()))
+      loc, remark::RemarkOpts::name("outlined").category(DEBUG_TYPE).function(source.getName()))
       << remark::add("entry points of a kernel: {0} table(s) in its workspace and {1} number(s) "
                      "computed ahead of the loops, {2} accumulator(s)",
                      plan.tables.size(), plan.saved.size(), plan.accumulators.size());
@@ -424,8 +427,10 @@ struct OutlineKernelPass : nb::impl::OutlineKernelBase<OutlineKernelPass> {
     }
     llvm::for_each(others, flattenArguments);
     if (plans.empty())
-      remarkNothing(getOperation().getLoc(), "nb-outline-kernel", "",
+      remarkNothing(getOperation().getLoc(), DEBUG_TYPE, "",
                     "no function has the loops of an image; run --convert-nb-to-loops first");
+    LDBG() << plans.size() << " kernel(s), " << others.size() << " other function(s)";
+    outlined += plans.size();
     for (KernelPlan &plan : plans)
       Outliner(std::move(plan)).run();
   }

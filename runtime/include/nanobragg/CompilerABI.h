@@ -15,7 +15,7 @@ struct Experiment;     /* lib/Experiment/Experiment.h */
 
 extern "C" {
 
-#define NB_COMPILER_API_VERSION 6u
+#define NB_COMPILER_API_VERSION 7u
 
 /* Both sides are of one build: the request is a structure of C++, whose size nb_compiler_api
  * says. */
@@ -72,8 +72,8 @@ typedef struct nb_compiler_api {
   /* The program as text: stage is "nb" (as the frontend wrote it), "mlir" (after the pipeline's
    * nb-level passes or those of `pipeline`, or where `until` says), "report" (as JSON: {"text",
    * "passes": [{"pass", "seconds", "changed", "remarks": [{"kind", "pass", "message", "value",
-   * "line", "column"}]}]}), "llvm" (with the names of values), "asm", "stats" (what the inner loop
-   * is made of), or for a GPU "ptx". */
+   * "line", "column"}]}]}), "stages" (the names of the pipeline's stages, one a line), "llvm" (with
+   * the names of values), "asm", "stats" (what the inner loop is made of), or for a GPU "ptx". */
   int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
 
   void (*free_text)(char *text);
@@ -115,6 +115,15 @@ typedef struct nb_compiler_api {
    * each, as nb-try --json prints them; with timing the first is for the compiler's own passes. */
   int (*judge)(const nb_compile_request *request, const nb_judge_options *options, char **report,
                char **error);
+
+  /* Sets flags of MLIR ("--mlir-timing") for the life of the process, before anything else is asked
+   * of the library. The error is what is wrong with one. */
+  int (*set_flags)(const char *const *words, size_t count, char **error);
+
+  /* Calls from now on end with a call of `span` for each pass and each phase in them, on the thread
+   * that called; NULL: they do not. Times are nanoseconds of CLOCK_MONOTONIC. */
+  void (*record_spans)(void (*span)(const char *name, const char *detail, int64_t begin,
+                                    int64_t end));
 } nb_compiler_api;
 
 /* NULL when this library does not speak `version`. */

@@ -26,10 +26,6 @@ from ._arrays import words
 from ._passes import PASSES
 from .simulator import Simulator
 
-#: The stages of a processor's pipeline, in their order.
-STAGES = ("response", "hoist", "branches", "fuse", "precision", "peel", "lanes", "loops", "arith", "outline", "llvm")
-
-
 class CompilerError(RuntimeError):
     """An error of the compiler. ``location`` is (line, column) in the program, where the text says one, else None."""
 
@@ -145,14 +141,24 @@ def run(text: Program, pipeline: str = "", **options: str) -> Result:
     return Result(json.loads(report), time.perf_counter() - begin)
 
 
+def stage_names(program: "Program" = "", **options: str) -> tuple[str, ...]:
+    """The stages of the compiler's pipeline, in their order, as ``until_after`` takes them.
+
+    program: an nb program, which may have been lowered; without one, any image's. options: target=, derivative=,
+    precision=, as ``kernel``'s, such as target="sm_90" or derivative="vjp(cell_a)".
+    """
+    text = _program(program) if program else ""
+    return tuple(_asked(_core.emit_program, text, "stages", options).split())
+
+
 def stages(flags: str | Iterable[object], **how: Any) -> dict[str, str]:
     """The program after each stage of the processor's pipeline: stage -> text, the first is "nb"."""
     program = emit(flags, "nb", **how)
-    return {"nb": program} | {name: stage(program, name) for name in STAGES}
+    return {"nb": program} | {name: stage(program, name) for name in stage_names(program)}
 
 
 def stage(program: Program, name: str) -> str:
-    """A program after a stage of the processor's pipeline, one of ``STAGES``."""
+    """A program after a stage of the processor's pipeline, one of ``stage_names``."""
     return _asked(_core.emit_program, _program(program), "mlir", {"until_after": name})
 
 

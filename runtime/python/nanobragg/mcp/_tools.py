@@ -153,7 +153,7 @@ def print_stage(flags: str = "", stage: str = "nb", program: str = "", only: str
     """
     written = {"llvm-ir": "llvm", "asm": "asm", "pipeline": "pipeline"}.get(stage)
     if written and program:
-        raise ValueError(f"stage='{stage}' is for an experiment; leave out program, or name one of {', '.join(compiler.STAGES)}")
+        raise ValueError(f"stage='{stage}' is for an experiment; leave out program, or name one of {', '.join(compiler.stage_names())}")
     if written:
         text = compiler.emit(flags or SMALL, written)
     else:
@@ -306,13 +306,13 @@ def diff(before: str = "nb", after: str = "fuse", flags: str = "", program: str 
     def at(point):
         if point == "nb":
             return source
-        if point in compiler.STAGES:
+        if point in compiler.stage_names():
             return compiler.stage(source, point)
         if point.lstrip().startswith("builtin.module("):
             return compiler.run(source, point, plugins=plugins, patterns=patterns).text
         if point.endswith(".mlir") or "\n" in point:
             return _read(point)
-        raise ValueError(f"'{point}' is not a point of a compilation; give nb, {', '.join(compiler.STAGES)}, a pipeline "
+        raise ValueError(f"'{point}' is not a point of a compilation; give nb, {', '.join(compiler.stage_names())}, a pipeline "
                          "builtin.module(...), or a file .mlir")
     texts = at(before), at(after)
     a, b = (text.splitlines() for text in texts)
@@ -355,7 +355,7 @@ def list_names(kind: Literal["passes", "pipelines", "stages", "ops", "schedule"]
     elif kind == "pipelines":
         names = dict(PIPELINES)
     elif kind == "stages":
-        names = dict.fromkeys(("nb", *compiler.STAGES), "")
+        names = dict.fromkeys(("nb", *compiler.stage_names()), "")
     else:
         names = {name: (re.search(r"^_(.*)_$", text, re.M) or [None, ""])[1] for name, (of, text) in _reference().items() if of == kind}
     return {"names": {name: text for name, text in sorted(names.items()) if contains.lower() in f"{name} {text}".lower()}
