@@ -72,6 +72,16 @@ class Runtime(unittest.TestCase):
         self.assertIn("OpenCL finds no device", said)
         self.assertIn("--device=cpu", said)
 
+    def test_trace(self):
+        """Each command of the queue has its span, in the device's lane."""
+        self.image("--device=opencl", "--trace-events=t.json")
+        events = json.loads((self.root / "t.json").read_text())["traceEvents"]
+        lane, = [e["tid"] for e in events if e["name"] == "thread_name" and "(opencl:0)" in e["args"]["name"]]
+        commands = [e["name"] for e in events if e.get("cat") == "gpu" and e["tid"] == lane]
+        self.assertEqual(commands[0], "copy to the device")
+        self.assertIn("launch: render", commands)
+        self.assertEqual(commands[-1], "copy to the host")
+
     def test_it_is_not_taken_unasked(self):
         self.image("--timing", "t.json")
         self.assertNotIn("device_name", json.loads((self.root / "t.json").read_text()))
