@@ -30,15 +30,20 @@ struct Followed {
   DefaultTimingManager timing; ///< prints its table when the process ends
   TimingScope total;           ///< runs while there is a pass manager or a phase
   unsigned users = 0;
+  bool used = false; ///< something has been timed
   tracing::DebugCounter counter;
 
   Followed() {
     llvm::errs(); // which is needed to the end
     applyDefaultTimingManagerCLOptions(timing);
   }
-  ~Followed() { printPassStatistics(); }
+  ~Followed() {
+    timing.setEnabled(timing.isEnabled() && used); // an empty table has nan in it
+    printPassStatistics();
+  }
 
   void begin() {
+    used = true;
     if (users++ == 0)
       total = timing.getRootScope();
   }
