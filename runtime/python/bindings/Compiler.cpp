@@ -58,6 +58,7 @@ std::string judge(const PythonSimulator &self, const std::string &program,
                             gradient == "usual" ? std::vector<std::string>()
                                                 : resolveParameters(gradient, experiment.variant)};
     std::vector<const char *> texts;
+    texts.reserve(pipelines.size());
     for (const std::string &text : pipelines)
       texts.push_back(text.c_str());
     return KernelProvider::ofProcess().compiler(request)->judge(
