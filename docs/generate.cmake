@@ -46,6 +46,10 @@ string(REPLACE "@TABLE@\n" "${table}" text "${text}")
 file(WRITE ${OUT}/semantics.md "${text}")
 list(APPEND pages semantics.md)
 
+execute_process(COMMAND ${PYTHON} ${SOURCE}/docs/kernel_tables.py ${SOURCE}/test/bench/instructions.json
+                OUTPUT_FILE ${OUT}/reference/kernel-numbers.md COMMAND_ERROR_IS_FATAL ANY)
+list(APPEND pages reference/kernel-numbers.md)
+
 function(man tool summary)
   file(MAKE_DIRECTORY ${OUT}/man)
   execute_process(COMMAND ${TOOLS}/${tool} --help

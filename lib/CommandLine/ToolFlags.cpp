@@ -284,7 +284,8 @@ FlagGroup toolFlags() {
            .values = "nb|mlir|llvm|asm|stats",
            .fallback = "none",
            .help = "print the program in this form instead of running it, with --grad or "
-                   "--jacobian that of the derivative; stats: instruction counts of its inner loop",
+                   "--jacobian that of the derivative; stats: instructions of its loops by kind, "
+                   "and the least cycles of a sample",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm", "stats"};

@@ -1,6 +1,7 @@
 #include "nanobragg/CompilerABI.h"
 
 #include "lib/Compiler/CodeGen/Compiler.h"
+#include "lib/Compiler/CodeGen/PortUse.h"
 #include "lib/Compiler/CodeGen/ReadLines.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Lab/Judge.h"
@@ -235,6 +236,20 @@ int setFlags(const char *const *words, size_t count, char **error) {
 
 void recordSpans(SpanSink sink) { spanSink = sink; }
 
+int busiestPart(const void *bytes, size_t size, const char *target, const uint64_t *addresses,
+                const uint64_t *counts, size_t count, double *cycles, char **part, char **error) {
+  return guardedCall(error, [&]() -> llvm::Error {
+    auto parts = findOccupied({static_cast<const char *>(bytes), size}, target, {addresses, count},
+                              {counts, count});
+    if (!parts)
+      return parts.takeError();
+    const Occupied *most = longest(*parts);
+    *cycles = most ? most->cycles : 0;
+    *part = most ? copyText(most->part) : nullptr;
+    return llvm::Error::success();
+  });
+}
+
 void freeText(char *text) { std::free(text); }
 void freeBytes(void *bytes) { std::free(bytes); }
 
@@ -255,7 +270,8 @@ constexpr nb_compiler_api api = {NB_COMPILER_API_VERSION,
                                  programLines,
                                  judgePipelines,
                                  setFlags,
-                                 recordSpans};
+                                 recordSpans,
+                                 busiestPart};
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const nb_compiler_api *

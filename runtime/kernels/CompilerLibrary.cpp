@@ -210,6 +210,26 @@ CompilerLibrary::programLines(std::span<const char> image,
   return result;
 }
 
+std::optional<CompilerLibrary::BusiestPart>
+CompilerLibrary::busiestPart(std::span<const char> image, const std::string &target,
+                             std::span<const std::uint64_t> addresses,
+                             std::span<const std::uint64_t> counts) const {
+  if (!api.busiest_part)
+    return std::nullopt;
+  BusiestPart result;
+  char *part = nullptr, *error = nullptr;
+  if (callCompiler([&] {
+        return api.busiest_part(image.data(), image.size(), target.c_str(), addresses.data(),
+                                counts.data(), addresses.size(), &result.cycles, &part, &error);
+      }) != 0)
+    fail(api, error);
+  if (!part)
+    return std::nullopt;
+  result.name = part;
+  api.free_text(part);
+  return result;
+}
+
 std::shared_ptr<const PreparedProgram> CompilerLibrary::prepare(const KernelRequest &request,
                                                                 const std::string &probe) const {
   if (!api.prepare_program)

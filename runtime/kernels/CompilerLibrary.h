@@ -88,6 +88,16 @@ public:
   ProgramLines programLines(std::span<const char> image,
                             std::span<const std::uint64_t> addresses = {}) const;
 
+  /// The part of the processor that is occupied longest with instructions of a kernel file, see
+  /// nb_compiler_api::busiest_part; nothing where the compiler has no model of the processor.
+  struct BusiestPart {
+    std::string name;
+    double cycles = 0;
+  };
+  std::optional<BusiestPart> busiestPart(std::span<const char> image, const std::string &target,
+                                         std::span<const std::uint64_t> addresses,
+                                         std::span<const std::uint64_t> counts) const;
+
   bool canInterpret() const { return api.prepare_program; }
 
   /// The program for the interpreter, see nb_compiler_api::prepare_program. `probe` names the

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 #include <ucontext.h>
+#include <vector>
 
 namespace nanobragg {
 namespace {
@@ -17,11 +18,14 @@ struct Range {
 
 volatile std::uint64_t steps;
 Range counted;
+std::vector<std::uint32_t> executed; ///< by address in that range
 
 void countStep(int, siginfo_t *, void *context) {
   const auto at = std::uint64_t(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]);
-  if (counted.begin <= at && at < counted.end)
+  if (counted.begin <= at && at < counted.end) {
     steps = steps + 1;
+    ++executed[at - counted.begin];
+  }
 }
 
 void toggleStepping(int, siginfo_t *, void *context) {
@@ -67,12 +71,15 @@ struct StepCounter::Handlers {
 
 StepCounter::StepCounter(const void *code) : handlers(std::make_unique<Handlers>()) {
   counted = mappingOf(code);
+  executed.assign(counted.end - counted.begin, 0);
   steps = 0;
 }
 
 void StepCounter::start() { ::raise(SIGUSR1); }
 void StepCounter::stop() { ::raise(SIGUSR1); }
 std::uint64_t StepCounter::count() const { return steps; }
+std::span<const std::uint32_t> StepCounter::counts() const { return executed; }
+const char *StepCounter::begin() const { return reinterpret_cast<const char *>(counted.begin); }
 
 } // namespace nanobragg
 
@@ -84,6 +91,8 @@ StepCounter::StepCounter(const void *) {}
 void StepCounter::start() {}
 void StepCounter::stop() {}
 std::uint64_t StepCounter::count() const { return 0; }
+std::span<const std::uint32_t> StepCounter::counts() const { return {}; }
+const char *StepCounter::begin() const { return nullptr; }
 } // namespace nanobragg
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace nanobragg {
 
@@ -23,6 +24,10 @@ public:
   void stop();
   /// 0 on a processor that cannot count: other than x86-64.
   std::uint64_t count() const;
+  /// How often the instruction at each address was executed, from `begin` on.
+  std::span<const std::uint32_t> counts() const;
+  /// Where the mapping of the code begins.
+  const char *begin() const;
 
 private:
   struct Handlers;

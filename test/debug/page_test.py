@@ -74,6 +74,11 @@ class Page(unittest.TestCase):
         (command, shown), = commands(self.transcript("--profile"), "$ ")
         self.shows(self.shell(command), shown)
 
+    def test_numbers(self):
+        for command, shown in commands(self.transcript("--emit=stats"), "$ "):
+            with self.subTest(command):
+                self.shows(self.shell(command), shown)
+
     @unittest.skipUnless(shutil.which("gdb"), "skipped: there is no gdb; install the Debian package of this name")
     def test_gdb(self):
         start, _, session = self.transcript("(gdb)").partition("\n")

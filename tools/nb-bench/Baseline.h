@@ -1,8 +1,8 @@
-// Instruction counts that must not rise.
+// Instruction counts and bounds that must not rise.
 #ifndef NANOBRAGG_NBBENCH_BASELINE_H
 #define NANOBRAGG_NBBENCH_BASELINE_H
 
-#include "tools/nb-bench/Workload.h"
+#include "tools/nb-bench/InstructionCount.h"
 
 #include <filesystem>
 #include <map>
@@ -11,13 +11,11 @@
 
 namespace nanobragg {
 
-class CompilerLibrary;
+/// Per sample, by target and then by workload and precision.
+using InstructionCounts = std::map<std::string, std::map<std::string, Executed>>;
 
-/// Instructions per sample, by target and then by workload and precision.
-using InstructionCounts = std::map<std::string, std::map<std::string, double>>;
-
-/// Counts of the guarded workloads, compiled for each of the targets, levels of x86-64, that this
-/// processor can run; says on standard output which it cannot.
+/// Counts of the guarded workloads, compiled for each of the targets: chips of GPUs, and levels of
+/// x86-64 that this processor can run; says on standard output which it cannot.
 InstructionCounts countGuarded(const std::vector<std::string> &targets, const BenchInputs &inputs,
                                const CompilerLibrary &compiler);
 

@@ -4,6 +4,7 @@
 #include "nanobragg/Simulator.h"
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/Placement.h"
+#include "tools/nb-bench/Clock.h"
 #include "tools/nb-bench/InstructionCount.h"
 #include "tools/shared/RunSetup.h"
 
@@ -56,6 +57,8 @@ public:
   }
 
   void run() {
+    if (const auto now = measureClock())
+      clock.push_back(*now);
     const RunResult times = simulator->render(std::span(image));
     prepare.push_back(times.prepareSeconds);
     tiles.push_back(times.runSeconds);
@@ -70,6 +73,8 @@ public:
     result.runSeconds = median(tiles);
     if (!launches.empty())
       result.deviceSeconds = median(launches);
+    if (!clock.empty())
+      result.clock = median(clock);
     if (!cotangent.empty())
       result.gradientSeconds = median(reverse);
     return result;
@@ -94,7 +99,7 @@ private:
   std::unique_ptr<Simulator> simulator;
   std::vector<float> image;
   std::vector<double> cotangent;
-  std::vector<double> prepare, tiles, launches, reverse;
+  std::vector<double> prepare, tiles, launches, reverse, clock;
 };
 
 } // namespace
@@ -126,11 +131,9 @@ std::vector<Measurement> measure(const Workload &workload, const BenchInputs &in
   for (const auto &contestant : contestants) {
     Measurement row = contestant->take();
     if (plan.countInstructions)
-      row.instructions =
-          instructionsPerSample(workload, inputs, row.precision, [&](KernelRequest request) {
-            request.passes.pipeline = plan.pipeline;
-            return kernels.get(request);
-          });
+      row.executed = executedPerSample(
+          workload, inputs, row.precision, *kernels.compiler(),
+          [&](KernelRequest &request) { request.passes.pipeline = plan.pipeline; });
     if (plan.reference) {
       const double start = median(startup);
       row.reference = ReferenceTime{start, median(whole) - start};

@@ -3,6 +3,7 @@
 #define NANOBRAGG_NBBENCH_MEASUREMENT_H
 
 #include "runtime/kernels/KernelProvider.h"
+#include "tools/nb-bench/InstructionCount.h"
 #include "tools/nb-bench/Reference.h"
 #include "tools/nb-bench/Workload.h"
 
@@ -39,7 +40,8 @@ struct Measurement {
   double prepareSeconds = 0; ///< median
   double runSeconds = 0;     ///< median, all tiles
   std::optional<double> deviceSeconds; ///< median, a GPU's launches without copies
-  std::optional<double> instructions;  ///< per sample
+  std::optional<Executed> executed;    ///< by a sample
+  std::optional<double> clock;         ///< GHz while it was measured, median
   /// Median, of the gradient alone, by all numbers of cell, orientation, mosaic spread, wavelength
   /// and detector.
   std::optional<double> gradientSeconds;
@@ -47,6 +49,12 @@ struct Measurement {
   double worstDifference = 0; ///< any pixel's from the reference, relative to the brightest
 
   double nsPerSample() const { return runSeconds / samples * 1e9; }
+  /// The part of the time that the instructions take at least, on one thread.
+  std::optional<double> boundShare() const {
+    if (!executed || !executed->cycles || !clock || threads != 1)
+      return std::nullopt;
+    return *executed->cycles / (nsPerSample() * *clock);
+  }
   double referenceNsPerSample() const { return reference->runSeconds / samples * 1e9; }
   double gradientNsPerSample() const { return *gradientSeconds / samples * 1e9; }
   /// How much longer a gradient takes than an image, tables included.

@@ -28,8 +28,16 @@ std::string machineText(const Report &report) {
   return text;
 }
 
-std::string countText(const std::optional<double> &count) {
-  return count ? formatted("%.1f", *count) : "";
+std::string instructionsText(const Measurement &m) {
+  return m.executed ? formatted("%.1f", m.executed->instructions) : "";
+}
+
+std::string cyclesText(const Measurement &m) {
+  return m.executed && m.executed->cycles ? formatted("%.2f", *m.executed->cycles) : "";
+}
+
+std::string shareText(const Measurement &m) {
+  return m.boundShare() ? formatted("%.0f %%", 100 * *m.boundShare()) : "";
 }
 
 Json toJson(const Measurement &m) {
@@ -52,8 +60,16 @@ Json toJson(const Measurement &m) {
                {"ns_per_sample", m.nsPerSample()}};
   if (m.deviceSeconds)
     json["device_seconds"] = *m.deviceSeconds;
-  if (m.instructions)
-    json["instructions_per_sample"] = *m.instructions;
+  if (m.executed)
+    json["instructions_per_sample"] = m.executed->instructions;
+  if (m.executed && m.executed->cycles) {
+    json["bound_cycles_per_sample"] = *m.executed->cycles;
+    json["bound_part"] = m.executed->part;
+  }
+  if (m.clock)
+    json["clock_ghz"] = *m.clock;
+  if (m.boundShare())
+    json["bound_share"] = *m.boundShare();
   if (m.gradientSeconds) {
     json["gradient_seconds"] = *m.gradientSeconds;
     json["gradient_ns_per_sample"] = m.gradientNsPerSample();
@@ -85,7 +101,11 @@ std::string speedSection(const Report &report) {
       "step and mosaic domain. Median of " +
       std::to_string(report.repeat) +
       " runs. Instructions are those that one sample takes on average on one thread, counted "
-      "exactly. Compile time is that of the kernel when it is first needed; where none is given an "
+      "exactly. Bound: cycles for which the busiest part of the processor is occupied with these "
+      "instructions at least, by LLVM's scheduling model, and how much of the measured time that "
+      "is, "
+      "at the clock measured beside it. Compile time is that of the kernel when it is first "
+      "needed; where none is given an "
       "earlier row has the same kernel. Gradient: nanoseconds per sample of a kernel that computes "
       "nothing but the gradient (reverse mode) by cell, orientation, mosaic spread, wavelength and "
       "all of the detector's numbers, and how often the time of an image that is.\n";
@@ -95,17 +115,19 @@ std::string speedSection(const Report &report) {
             "start-up, measured with one pixel, is subtracted. Difference: of the worst pixel, "
             "relative to the brightest.\n";
   text += "\n| shape | N | F | mosaic domains | oversample | sources | phi steps | precision | "
-          "threads | ns | instructions | compile, ms | gradient, ns | times the image |";
+          "threads | ns | instructions | bound, cycles | of the time | compile, ms | gradient, ns "
+          "| times the image |";
   text += reference ? " C, ns | speedup | difference |\n" : "\n";
-  text += "|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|";
+  text += "|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|";
   text += reference ? "--:|--:|--:|\n" : "\n";
   for (const Measurement &m : report.rows) {
     const Workload &w = m.workload;
-    text += formatted(
-        "| %s | %d | %s | %d | %d | %d | %d | %s | %d | %.2f | %s | %s |", w.shape.c_str(), w.cells,
-        w.factors.c_str(), w.domains, w.oversample, w.sources, w.phiSteps, m.precision.c_str(),
-        m.threads, m.nsPerSample(), countText(m.instructions).c_str(),
-        m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
+    text +=
+        formatted("| %s | %d | %s | %d | %d | %d | %d | %s | %d | %.2f | %s | %s | %s | %s |",
+                  w.shape.c_str(), w.cells, w.factors.c_str(), w.domains, w.oversample, w.sources,
+                  w.phiSteps, m.precision.c_str(), m.threads, m.nsPerSample(),
+                  instructionsText(m).c_str(), cyclesText(m).c_str(), shareText(m).c_str(),
+                  m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
     text += m.gradientSeconds
                 ? formatted(" %.2f | %.2f |", m.gradientNsPerSample(), m.gradientCost())
                 : "  |  |";
@@ -179,14 +201,15 @@ std::string Report::toJson() const {
 }
 
 std::string tableHeading(bool reference) {
-  return formatted("%-64s %-6s thr      ns  instr.  compile gradient, ns cost%s\n", "workload",
-                   "prec.", reference ? "   C, ns speedup difference" : "");
+  return formatted("%-64s %-6s thr      ns  instr. bound, cycles  compile gradient, ns cost%s\n",
+                   "workload", "prec.", reference ? "   C, ns speedup difference" : "");
 }
 
 std::string tableLine(const Measurement &m) {
-  std::string line = formatted("%-64s %-6s %3d %7.2f %7s %5.0f ms", m.workload.name().c_str(),
-                               m.precision.c_str(), m.threads, m.nsPerSample(),
-                               countText(m.instructions).c_str(), m.compileSeconds * 1e3);
+  std::string line =
+      formatted("%-64s %-6s %3d %7.2f %7s %7s %5s %5.0f ms", m.workload.name().c_str(),
+                m.precision.c_str(), m.threads, m.nsPerSample(), instructionsText(m).c_str(),
+                cyclesText(m).c_str(), shareText(m).c_str(), m.compileSeconds * 1e3);
   line += m.gradientSeconds
               ? formatted("     %7.2f %4.2f", m.gradientNsPerSample(), m.gradientCost())
               : formatted("%17s", "");

@@ -21,12 +21,15 @@ using namespace nanobragg;
 
 namespace {
 
+const std::vector<std::string> guardedTargets{"x86-64-v3", "x86-64-v4", "sm_90",  "gfx90a",
+                                              "gfx942",    "gfx1100",   "gfx1201"};
+
 struct Arguments {
   Axes axes;
   std::vector<int> threads{1, 0};
   std::optional<std::vector<int>> starts;
   std::optional<std::vector<std::string>> precisions;
-  std::vector<std::string> targets{"x86-64-v3", "x86-64-v4"};
+  std::vector<std::string> targets = guardedTargets;
   Plan plan;
   std::string reference, hkl, json, markdown, baseline;
   std::optional<double> samples; ///< samples of one image
@@ -114,8 +117,10 @@ const OwnFlag<C> flags[] = {
      [](C &a, const Text &v) { a.repeat = int(countOf("--repeat", v, 1, 1000)); }},
     {"--hkl", "FILE", "structure factors (default: 445,445 made-up ones)", "",
      [](C &a, const Text &v) { a.hkl = v; }},
-    {"--instructions", "", "count those of one sample, exactly; always in the three tables", "",
-     [](C &a, const Text &) { a.plan.countInstructions = true; }},
+    {"--instructions", "",
+     "count those of one sample, exactly, with the least cycles that they take by LLVM's "
+     "scheduling model; always in the three tables",
+     "", [](C &a, const Text &) { a.plan.countInstructions = true; }},
     {"--gradients", "", "time gradients too; always in the three tables", "",
      [](C &a, const Text &) { a.plan.gradients = true; }},
     {"--starts", "LIST",
@@ -126,10 +131,12 @@ const OwnFlag<C> flags[] = {
     {"--json", "FILE", "write the numbers to this file", "",
      [](C &a, const Text &v) { a.json = v; }},
     {"--baseline", "FILE",
-     "instead: count the guarded instructions and compare them with this file", "",
+     "instead: count the guarded instructions and cycles and compare them with this file", "",
      [](C &a, const Text &v) { a.baseline = v; }},
-    {"--targets", "LIST", "levels of x86-64 that they are counted for (default: both)", "",
-     [](C &a, const Text &v) { a.targets = among("--targets", v, {"x86-64-v3", "x86-64-v4"}); }},
+    {"--targets", "LIST",
+     "of them, levels of x86-64 and chips of GPUs, whose code is counted and not run (default: "
+     "all)",
+     "", [](C &a, const Text &v) { a.targets = among("--targets", v, guardedTargets); }},
     {"--tolerance", "FRACTION", "by which they may rise (default: 0.02)", "",
      [](C &a, const Text &v) { a.tolerance = numberOf("--tolerance", v, Range::between(0, 1)); }},
     {"--update", "", "with --baseline: write the counts to the file instead", "",

@@ -26,12 +26,14 @@ constexpr CompileFlag flags[] = {
      "so: a kernel file for nb-sim --kernel (default); obj: an object to link into a program; "
      "header: the C declaration of that object's function, and what it takes; nb, mlir, llvm, asm: "
      "the program as "
-     "text, as written, fused, as LLVM IR, as assembly; stats: what its inner loop is made of; "
+     "text, as written, fused, as LLVM IR, as assembly; stats: instructions of its loops by kind, "
+     "registers, spills, occupancy, and the least cycles of a sample; stats-json: the same as "
+     "JSON; "
      "pipeline (or --print-pipeline): the passes of the kernel, as --pipeline takes them; "
      "ptx: the assembly of an NVIDIA GPU; cubin: its machine code, which ptxas of the CUDA toolkit "
      "makes (NB_PTXAS names it); hsaco: the code object of an AMD GPU; spirv: the SPIR-V of "
      "OpenCL's devices",
-     "so obj asm llvm mlir nb stats pipeline header ptx cubin hsaco spirv",
+     "so obj asm llvm mlir nb stats stats-json pipeline header ptx cubin hsaco spirv",
      [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "

@@ -103,13 +103,13 @@ static std::vector<std::pair<std::string, std::string>> summaryOf(const Recordin
   return rows;
 }
 
-static std::vector<std::pair<std::string, std::string>> statisticsOf(const InnerLoop &loop) {
+static std::vector<std::pair<std::string, std::string>> statisticsOf(const CodeLoop &loop) {
   const auto number = [](unsigned n) { return std::to_string(n); };
   return {{"label", loop.label},
           {"instructions", number(loop.instructions())},
           {"vector", number(loop.vector)},
           {"scalar", number(loop.scalar)},
-          {"multiply-adds", number(loop.multiplyAdds)},
+          {"multiply-adds", number(loop.count(InstructionKind::MultiplyAdd))},
           {"loads", number(loop.loads)},
           {"of spilled registers", number(loop.reloads)},
           {"bytes loaded", number(loop.loadedBytes)},
@@ -124,6 +124,15 @@ static json::Array rowsOf(const std::vector<std::pair<std::string, std::string>>
   json::Array rows;
   for (const auto &[name, value] : pairs)
     rows.push_back(json::Array{name, json::fixUTF8(value)});
+  return rows;
+}
+
+/// The parts of the processor with the cycles that the inner loop occupies them, each time around.
+static json::Array portsOf(const Recording &recording) {
+  json::Array rows;
+  if (recording.statistics)
+    for (const Occupied &part : recording.statistics->parts)
+      rows.push_back(json::Array{part.part, part.cycles});
   return rows;
 }
 
@@ -156,7 +165,7 @@ std::string pageOf(const Recording &recording) {
                     {"stages", std::move(stages)},
                     {"llvm", std::move(llvmLines)},
                     {"loop", std::move(loop)},
-                    {"ports", json::fixUTF8(recording.ports)},
+                    {"ports", portsOf(recording)},
                     {"summary", rowsOf(summaryOf(recording))},
                     {"image", imageOf(recording.image)}};
   if (recording.statistics)
@@ -218,8 +227,10 @@ std::string textOf(const Recording &recording) {
     text += padded(name, 50) + value + "\n";
   if (!recording.statistics)
     return text;
-  text += "\n" + recording.statistics->toString() +
-          "\ninstruction                                       value\n";
+  text += "\n";
+  for (const auto &[name, value] : statisticsOf(*recording.statistics))
+    text += padded(name, 50) + value + "\n";
+  text += "\ninstruction                                       value\n";
   for (const NamedInstruction &instruction : recording.loop) {
     std::string shown = instruction.text;
     std::replace(shown.begin(), shown.end(), '\t', ' ');

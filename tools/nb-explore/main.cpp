@@ -56,7 +56,7 @@ std::string usage() {
          "loops;\n"
          "the optimized LLVM IR; the instructions of the inner loop with the values that they are "
          "for, and\n"
-         "the pressure on ports (llvm-mca, where it is installed); the image, and at the end of "
+         "the pressure on ports; the image, and at the end of "
          "each stage\n"
          "whether a kernel made from there on has the image and the gradient of the interpreter. "
          "The file\n"

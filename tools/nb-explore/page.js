@@ -162,23 +162,15 @@ function loopPane() {
     return r;
   }));
 }
-/* llvm-mca's "Resource pressure per iteration" as bars. */
-function portsOf(text) {
-  const names = [...text.matchAll(/^\[([\d.]+)\]\s+- (\S+)/gm)].map(m => m[2]);
-  const at = text.indexOf("Resource pressure per iteration:"), rows = at < 0 ? [] : text.slice(at).split("\n");
-  const values = rows.length > 2 ? rows[2].trim().split(/\s+/).map(v => v === "-" ? 0 : +v) : [];
-  return names.length && values.length === names.length ? names.map((n, i) => [n, values[i]]) : [];
-}
 function portsPane() {
-  const bars = portsOf(D.ports), most = Math.max(...bars.map(b => b[1])), nodes = [], t = el("table");
+  const bars = D.ports, most = Math.max(...bars.map(b => b[1])), nodes = [], t = el("table");
   for (const [name, cycles] of bars) {
     if (!cycles) continue;
     const r = el("tr"), c = el("td"), bar = el("span", "bar" + (cycles > 0.9 * most ? " busy" : ""));
     bar.style.width = 160 * cycles / most + "px"; c.append(bar); r.append(el("td", "", name), el("td", "x", cycles.toFixed(2)), c); t.append(r);
   }
-  if (bars.length) { t.style.margin = "6px 8px"; nodes.push(t) }
-  const all = el("div", "", D.ports.trim()); all.style.padding = "4px 8px"; nodes.push(all);
-  return pane("pressure on ports: cycles each time around the loop (llvm-mca)", nodes);
+  t.style.margin = "6px 8px"; nodes.push(bars.length ? t : el("div", "", "LLVM has no model of this processor"));
+  return pane("pressure on ports: cycles each time around the loop (LLVM's scheduling model)", nodes);
 }
 function showTab(t) {
   tab = t; for (const b of $("tabs").children) b.classList.toggle("on", b.textContent === t);

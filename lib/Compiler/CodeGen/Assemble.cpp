@@ -65,7 +65,8 @@ Expected<Assembler> Assembler::find(StringRef chip) {
   return assembler;
 }
 
-Expected<SmallVector<char, 0>> Assembler::assemble(ArrayRef<char> ptx, StringRef chip) const {
+Expected<SmallVector<char, 0>> Assembler::assemble(ArrayRef<char> ptx, StringRef chip,
+                                                   std::string *report) const {
   auto input = TemporaryFile::create("ptx");
   if (!input)
     return input.takeError();
@@ -75,8 +76,13 @@ Expected<SmallVector<char, 0>> Assembler::assemble(ArrayRef<char> ptx, StringRef
   if (Error error = input->write(ptx))
     return error;
   const std::string architecture = ("-arch=" + chip).str();
-  auto text = run({path, architecture, "-O3", input->name(), "-o", output->name()});
+  SmallVector<StringRef> command{path, architecture, "-O3", input->name(), "-o", output->name()};
+  if (report)
+    command.push_back("-v");
+  auto text = run(command);
   if (!text)
     return text.takeError();
+  if (report)
+    *report = *text;
   return output->read();
 }

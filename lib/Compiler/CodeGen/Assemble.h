@@ -19,9 +19,9 @@ public:
   explicit operator bool() const { return !path.empty(); }
   /// The version of the CUDA toolkit that it belongs to, such as "13.0".
   const std::string &version() const { return release; }
-  /// The code of one chip, an ELF file.
-  llvm::Expected<llvm::SmallVector<char, 0>> assemble(llvm::ArrayRef<char> ptx,
-                                                      llvm::StringRef chip) const;
+  /// The code of one chip, an ELF file. `report`: takes what the assembler says of the registers.
+  llvm::Expected<llvm::SmallVector<char, 0>>
+  assemble(llvm::ArrayRef<char> ptx, llvm::StringRef chip, std::string *report = nullptr) const;
 
 private:
   std::string path, release;

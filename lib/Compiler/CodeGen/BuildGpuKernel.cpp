@@ -2,11 +2,11 @@
 
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Assemble.h"
+#include "lib/Compiler/CodeGen/DeviceRegisters.h"
 #include "lib/Compiler/CodeGen/LinkKernel.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/IR/Constants.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -42,16 +42,6 @@ private:
   unsigned threads = 0;
 };
 } // namespace
-
-/// The threads of a block, which the kernel says itself.
-static unsigned threadsOfBlock(const llvm::Function &kernel) {
-  unsigned threads = 0;
-  if (const llvm::MDNode *size = kernel.getMetadata("reqd_work_group_size"))
-    return unsigned(llvm::mdconst::extract<llvm::ConstantInt>(size->getOperand(0))->getZExtValue());
-  StringRef said = kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
-  said.consumeInteger(10, threads);
-  return threads;
-}
 
 /// The version of the language, as the text itself says.
 static std::string versionOf(ArrayRef<char> ptx) {

@@ -2,8 +2,10 @@
 
 #include "dialect/NB.h"
 #include "dialect/Names.h"
+#include "lib/Compiler/CodeGen/Assemble.h"
 #include "lib/Compiler/CodeGen/DescribeFunction.h"
 #include "lib/Compiler/CodeGen/DeviceMemory.h"
+#include "lib/Compiler/CodeGen/DeviceNotes.h"
 #include "lib/Compiler/CodeGen/DeviceRegisters.h"
 #include "lib/Compiler/CodeGen/InstructionNames.h"
 #include "lib/Compiler/CodeGen/KeepLines.h"
@@ -21,6 +23,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -455,7 +458,83 @@ Expected<llvm::SmallVector<char, 0>> Compilation::code(llvm::CodeGenFileType typ
 }
 
 std::string Compilation::tileFunction() const {
-  return description.function + names::runTile.str();
+  return description.function + (target.isGPU() ? "" : names::runTile.str());
+}
+
+Expected<std::string> Compilation::assembly(KernelStats &stats) {
+  auto code =
+      emitCounted(*module, *machine, llvm::CodeGenFileType::AssemblyFile, tileFunction(), stats);
+  if (!code)
+    return code.takeError();
+  return std::string(code->begin(), code->end());
+}
+
+/// What the kernel takes of a GPU, where its vendor's tools tell.
+static llvm::Error findDeviceUse(KernelStats &stats, ArrayRef<char> code, const Target &target) {
+  const nanobragg::GpuLanguage language = target.what.vendor()->language;
+  if (language == nanobragg::GpuLanguage::SPIRV) {
+    stats.noDevice = "not known before the driver compiles the kernel";
+    return llvm::Error::success();
+  }
+  if (language == nanobragg::GpuLanguage::PTX) {
+    const StringRef chip = target.what.name;
+    auto assembler = Assembler::find(chip);
+    if (!assembler)
+      return assembler.takeError();
+    if (!*assembler) {
+      stats.noDevice = "not known: there is no ptxas; install the CUDA toolkit or set NB_PTXAS";
+      return llvm::Error::success();
+    }
+    std::string report;
+    if (auto cubin = assembler->assemble(code, chip, &report); !cubin)
+      return cubin.takeError();
+    auto use = readAssemblerReport(report, stats.function);
+    if (!use)
+      return use.takeError();
+    stats.device = *use;
+    return llvm::Error::success();
+  }
+  auto use = readNotes(code, stats.function);
+  if (!use)
+    return use.takeError();
+  stats.device = *use;
+  return llvm::Error::success();
+}
+
+Expected<std::string> Compilation::statistics(bool json) {
+  KernelStats stats;
+  stats.function = tileFunction();
+  stats.target = target.toString();
+  if (target.isGPU()) {
+    stats.unit = "thread";
+    stats.chip = findGpuChip(target.what.name);
+  }
+  const bool object =
+      target.isGPU() && target.what.vendor()->language != nanobragg::GpuLanguage::PTX;
+  const unsigned threads =
+      target.isGPU() ? threadsOfBlock(*module->getFunction(stats.function)) : 0;
+  std::optional<KeepLines> keep;
+  if (!programText.empty())
+    keep.emplace();
+  auto code =
+      emitCounted(*module, *machine,
+                  object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile,
+                  stats.function, stats);
+  if (!code)
+    return code.takeError();
+  if (!stats.inner())
+    return createStringError("'" + stats.function + "' has no loop to count instructions in");
+  if (target.isGPU())
+    if (llvm::Error error = findDeviceUse(stats, *code, target))
+      return error;
+  if (stats.device)
+    stats.device->threads = threads;
+  SmallVector<StringRef> lines;
+  if (!programText.empty())
+    StringRef(programText).split(lines, '\n');
+  if (!json)
+    return stats.toString(lines);
+  return llvm::formatv("{0:2}\n", stats.toJson(lines)).str();
 }
 
 std::string Compilation::text() {

@@ -5,7 +5,7 @@
 #include "lib/Compiler/CodeGen/CodeGen.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Compiler/CodeGen/DescribeKernel.h"
-#include "lib/Compiler/CodeGen/InnerLoop.h"
+#include "lib/Compiler/CodeGen/KernelStats.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -68,10 +68,10 @@ public:
   llvm::Expected<llvm::SmallVector<char, 0>> code(llvm::CodeGenFileType type);
   /// The function that renders tiles.
   std::string tileFunction() const;
-  /// Assembly; `loop` is the one in which tiles spend their time, if there is one.
-  llvm::Expected<std::string> assembly(std::optional<InnerLoop> &loop) {
-    return emitAssembly(*module, *machine, tileFunction(), loop);
-  }
+  /// Assembly, with the numbers of the function that renders tiles.
+  llvm::Expected<std::string> assembly(KernelStats &stats);
+  /// The same without the assembly, as text or with `json` as JSON.
+  llvm::Expected<std::string> statistics(bool json);
 
   /// Where lower() puts the names of values in a processor's kernel.
   enum class Names { Drop, InLLVM, InAssembly } names = Names::Drop;

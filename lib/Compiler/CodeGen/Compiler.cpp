@@ -3,7 +3,6 @@
 #include "dialect/NB.h"
 #include "dialect/Names.h"
 #include "lib/Compiler/CodeGen/Compilation.h"
-#include "lib/Compiler/CodeGen/InnerLoop.h"
 #include "lib/Compiler/Pipelines/MLIRFlags.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -52,16 +51,16 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     return createStringError(
         "there is no " + stage.str() +
         " code of a program that is interpreted: leave out --no-fuse, or ask for nb or mlir");
-  if (stage != "llvm" && stage != "asm" && stage != "stats" && stage != "ptx")
+  const bool stats = stage == "stats" || stage == "stats-json";
+  if (stage != "llvm" && stage != "asm" && !stats && stage != "ptx")
     return createStringError(
         "unknown stage '" + stage.str() +
-        "': expected nb, mlir, report, pipeline, stages, llvm, asm, stats or ptx");
+        "': expected nb, mlir, report, pipeline, stages, llvm, asm, stats, stats-json or ptx");
   const nanobragg::GpuVendor *vendor = c.target.what.vendor();
   const bool hasPtx = vendor && vendor->language == nanobragg::GpuLanguage::PTX;
-  if (stage != "llvm" && !(stage == "ptx" ? hasPtx : !vendor))
-    return createStringError(
-        "there is no " + stage.str() + " for " + c.target.triple +
-        ": ptx is for NVIDIA chips such as sm_90, asm and stats for processors");
+  if ((stage == "ptx" && !hasPtx) || (stage == "asm" && vendor))
+    return createStringError("there is no " + stage.str() + " for " + c.target.triple +
+                             ": ptx is for NVIDIA chips such as sm_90, asm for processors");
   if (stage == "llvm")
     c.names = Compilation::Names::InLLVM;
   if (auto error = c.lower())
@@ -72,19 +71,20 @@ static Expected<std::string> emitStage(Expected<std::unique_ptr<Compilation>> co
     c.module->print(stream, nullptr);
     return text;
   }
-  std::optional<InnerLoop> loop;
-  auto assembly = c.assembly(loop);
-  if (!assembly || stage != "stats")
-    return assembly;
-  if (!loop)
-    return createStringError("'" + c.tileFunction() + "' has no loop to count instructions in");
-  return "function                " + c.tileFunction() + "\n" + "target                  " +
-         c.target.toString() + "\n" + loop->toString();
+  if (stats)
+    return c.statistics(stage == "stats-json");
+  auto code = c.code(llvm::CodeGenFileType::AssemblyFile);
+  if (!code)
+    return code.takeError();
+  return std::string(code->begin(), code->end());
 }
 
 Expected<std::string> nb::emitProgram(const nanobragg::ProgramVariant &variant,
                                       const CompileOptions &options, StringRef stage) {
-  return emitStage(Compilation::start(variant, options), options, stage);
+  CompileOptions asked = options;
+  if (stage.starts_with("stats")) // loops are told by the lines that they are of
+    asked.programFile = "program.mlir";
+  return emitStage(Compilation::start(variant, asked), asked, stage);
 }
 
 Expected<std::string> nb::emitProgram(ModuleOp program, const CompileOptions &options,

@@ -78,7 +78,8 @@ buildKernel(ModuleOp program, const CompileOptions &options, llvm::StringRef kin
 /// The program as text at a stage: "nb" as the frontend wrote it, "mlir" after the nb-level passes
 /// or those of options.passes, or where options.until says. "report": the same as JSON with what
 /// each of these passes took and said. "llvm": optimized LLVM IR with the names of values. "asm":
-/// assembly. "stats": what the inner loop is made of. "ptx": that of an NVIDIA chip.
+/// assembly. "stats": what the loops are made of, registers and the bound; "stats-json": the same
+/// as JSON. "ptx": the assembly of an NVIDIA chip.
 llvm::Expected<std::string> emitProgram(const nanobragg::ProgramVariant &variant,
                                         const CompileOptions &options, llvm::StringRef stage);
 llvm::Expected<std::string> emitProgram(ModuleOp program, const CompileOptions &options,

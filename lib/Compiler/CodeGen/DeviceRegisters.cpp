@@ -3,6 +3,7 @@
 #include "lib/Conversion/KernelLayout.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -59,4 +60,13 @@ void mlir::nb::limitRegisters(Module &module) {
     const bool sums = !kernel.getArg(layout::accumulators)->use_empty();
     kernel.addFnAttr(minctasm, std::to_string(blocksFor(sizeOf(kernel), sums)));
   }
+}
+
+unsigned mlir::nb::threadsOfBlock(const Function &kernel) {
+  unsigned threads = 0;
+  if (const MDNode *size = kernel.getMetadata("reqd_work_group_size"))
+    return unsigned(mdconst::extract<ConstantInt>(size->getOperand(0))->getZExtValue());
+  StringRef said = kernel.getFnAttribute("nvvm.maxntid").getValueAsString();
+  said.consumeInteger(10, threads);
+  return threads;
 }

@@ -11,6 +11,9 @@ namespace mlir::nb {
 /// less.
 void limitRegisters(llvm::Module &module);
 
+/// The threads of a block, which the kernel says itself; 0: it does not.
+unsigned threadsOfBlock(const llvm::Function &kernel);
+
 } // namespace mlir::nb
 
 #endif

@@ -10,9 +10,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
 
 #include <cmath>
 
@@ -135,13 +132,14 @@ static Expected<Passes> recordPasses(Subject &subject, Pipeline pipeline,
 //===----------------------------------------------------------------------===//
 
 /// The instructions of the inner loop with the names that .loc lines number.
-static std::vector<NamedInstruction> nameLoop(StringRef assembly, const InnerLoop &loop,
+static std::vector<NamedInstruction> nameLoop(StringRef assembly, const CodeLoop &loop,
                                               ArrayRef<std::string> names) {
+  const LoopText text = findLoop(loop, assembly);
   std::vector<NamedInstruction> instructions;
   SmallVector<StringRef> lines;
   assembly.split(lines, '\n');
   std::string name;
-  for (size_t i = 0; i <= loop.lastLine && i < lines.size(); ++i) {
+  for (size_t i = 0; i <= text.last && i < lines.size(); ++i) {
     StringRef line = lines[i].trim();
     if (line.consume_front(".loc")) {
       SmallVector<StringRef> words;
@@ -154,41 +152,10 @@ static std::vector<NamedInstruction> nameLoop(StringRef assembly, const InnerLoo
     }
     bool instruction = lines[i].starts_with("\t") && !line.empty() && !line.starts_with(".") &&
                        !line.starts_with("#");
-    if (i >= loop.firstLine && instruction)
+    if (i >= text.first && instruction)
       instructions.push_back({line.str(), name});
   }
   return instructions;
-}
-
-/// The report of llvm-mca about the loop, where there is one.
-static std::string portsOf(const InnerLoop &loop, const Target &target) {
-  auto program = llvm::sys::findProgramByName("llvm-mca-22");
-  if (!program)
-    program = llvm::sys::findProgramByName("llvm-mca", {NB_LLVM_TOOLS_DIR});
-  if (!program)
-    return "llvm-mca is not installed (package llvm-22): no port pressure";
-  SmallString<128> input, output;
-  if (llvm::sys::fs::createTemporaryFile("nb", "s", input) ||
-      llvm::sys::fs::createTemporaryFile("nb", "txt", output))
-    return "no temporary file can be made for llvm-mca";
-  {
-    std::error_code error;
-    llvm::raw_fd_ostream stream(input, error);
-    for (const std::string &line : loop.lines)
-      if (!StringRef(line).starts_with("j"))
-        stream << line << '\n';
-  }
-  const std::string triple = "-mtriple=" + target.triple, cpu = "-mcpu=" + target.cpu;
-  const std::optional<StringRef> redirects[] = {std::nullopt, StringRef(output), StringRef(output)};
-  int status = llvm::sys::ExecuteAndWait(
-      *program, {*program, triple, cpu, "-instruction-info=0", "-iterations=100", input},
-      std::nullopt, redirects, 60);
-  std::string text;
-  if (auto read = llvm::MemoryBuffer::getFile(output))
-    text = (*read)->getBuffer().str();
-  (void)llvm::sys::fs::remove(input);
-  (void)llvm::sys::fs::remove(output);
-  return status == 0 ? text : "llvm-mca: " + text;
 }
 
 static llvm::Error recordCode(Recording &recording, Subject &subject, const std::string &pipeline,
@@ -209,12 +176,13 @@ static llvm::Error recordCode(Recording &recording, Subject &subject, const std:
     for (StringRef line : llvm::split(text, '\n'))
       recording.llvm.push_back(line.substr(0, line.find(", !dbg")).str());
   }
-  auto assembly = c.assembly(recording.statistics);
+  KernelStats stats;
+  auto assembly = c.assembly(stats);
   if (!assembly)
     return assembly.takeError();
-  if (recording.statistics) {
-    recording.loop = nameLoop(*assembly, *recording.statistics, c.namesOfLines);
-    recording.ports = portsOf(*recording.statistics, c.target);
+  if (const CodeLoop *inner = stats.inner()) {
+    recording.loop = nameLoop(*assembly, *inner, c.namesOfLines);
+    recording.statistics = *inner;
   }
   return llvm::Error::success();
 }

@@ -2,7 +2,7 @@
 #ifndef NB_LAB_RECORDING_H
 #define NB_LAB_RECORDING_H
 
-#include "lib/Compiler/CodeGen/InnerLoop.h"
+#include "lib/Compiler/CodeGen/KernelStats.h"
 #include "lib/Compiler/Lab/Trial.h"
 #include "lib/Compiler/Pipelines/Remarks.h"
 
@@ -38,8 +38,7 @@ struct Recording {
   std::vector<RecordedStage> stages; ///< the first is the program as it was written
   std::vector<std::string> llvm;     ///< run_tile, optimized, with names
   std::vector<NamedInstruction> loop;
-  std::optional<InnerLoop> statistics;
-  std::string ports; ///< llvm-mca's table, or why there is none
+  std::optional<CodeLoop> statistics;
   TrialResult whole; ///< the result of the whole pipeline
   RenderedImage image;
   int64_t lanes = 1;       ///< pixels computed at once

@@ -1,7 +1,6 @@
 #include "lib/Compiler/Lab/Trial.h"
 
 #include "lib/Compiler/CodeGen/Compilation.h"
-#include "lib/Compiler/CodeGen/InnerLoop.h"
 #include "lib/Compiler/Lab/LabRun.h"
 #include "lib/Compiler/Lab/TrialText.h"
 #include "lib/Compiler/Pipelines/MLIRFlags.h"
@@ -252,7 +251,7 @@ struct Made {
   std::unique_ptr<JitKernel> kernel;
   std::string passes;
   double seconds = 0;
-  std::optional<InnerLoop> loop;
+  std::optional<CodeLoop> loop;
   std::string code;
 };
 } // namespace
@@ -291,9 +290,12 @@ static Expected<Made> make(Subject &subject, const std::string &pipeline,
   if (!copy)
     return made;
   (*compilation)->module = std::move(copy);
-  auto assembly = (*compilation)->assembly(made.loop);
+  KernelStats stats;
+  auto assembly = (*compilation)->assembly(stats);
   if (!assembly)
     return assembly.takeError();
+  if (const CodeLoop *inner = stats.inner())
+    made.loop = *inner;
   made.code = llvm::toHex(llvm::MD5::hash(
       ArrayRef(reinterpret_cast<const uint8_t *>(assembly->data()), assembly->size())));
   return made;

@@ -15,7 +15,7 @@ struct Experiment;     /* lib/Experiment/Experiment.h */
 
 extern "C" {
 
-#define NB_COMPILER_API_VERSION 7u
+#define NB_COMPILER_API_VERSION 9u
 
 /* Both sides are of one build: the request is a structure of C++, whose size nb_compiler_api
  * says. */
@@ -73,7 +73,8 @@ typedef struct nb_compiler_api {
    * nb-level passes or those of `pipeline`, or where `until` says), "report" (as JSON: {"text",
    * "passes": [{"pass", "seconds", "changed", "remarks": [{"kind", "pass", "message", "value",
    * "line", "column"}]}]}), "stages" (the names of the pipeline's stages, one a line), "llvm" (with
-   * the names of values), "asm", "stats" (what the inner loop is made of), or for a GPU "ptx". */
+   * the names of values), "asm", "stats" (what its loops are made of, registers and the bound),
+   * "stats-json", or for a GPU "ptx". */
   int (*emit)(const nb_compile_request *request, const char *stage, char **text, char **error);
 
   void (*free_text)(char *text);
@@ -124,6 +125,14 @@ typedef struct nb_compiler_api {
    * that called; NULL: they do not. Times are nanoseconds of CLOCK_MONOTONIC. */
   void (*record_spans)(void (*span)(const char *name, const char *detail, int64_t begin,
                                     int64_t end));
+
+  /* The cycles that the part of a processor that is busiest is occupied with instructions of a
+   * kernel file ("so"), by LLVM's scheduling model: counts[i] times the one at addresses[i], which
+   * counts from where the file is loaded. `target` is the descriptor's. *part names that part of
+   * the processor, to be freed with free_text; it is NULL where there is no model of it. */
+  int (*busiest_part)(const void *bytes, size_t size, const char *target, const uint64_t *addresses,
+                      const uint64_t *counts, size_t count, double *cycles, char **part,
+                      char **error);
 } nb_compiler_api;
 
 /* NULL when this library does not speak `version`. */

@@ -126,7 +126,8 @@ def passes() -> dict[str, str]:
 
 def emit(flags: str | Iterable[object], stage: str = "nb", **how: Any) -> str:
     """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes on it, "llvm", "asm",
-    "stats" (what the inner loop is made of), or "pipeline", the passes of its kernel with all options."""
+    "stats" (what its loops are made of, registers and the bound), "stats-json" (the same as JSON), or "pipeline", the passes
+    of its kernel with all options."""
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
 
 
