@@ -218,7 +218,7 @@ CompilerLibrary::busiestPart(std::span<const char> image, const std::string &tar
     return std::nullopt;
   BusiestPart result;
   char *part = nullptr, *error = nullptr;
-  if (callCompiler([&] {
+  if (callCompiler(api, [&] {
         return api.busiest_part(image.data(), image.size(), target.c_str(), addresses.data(),
                                 counts.data(), addresses.size(), &result.cycles, &part, &error);
       }) != 0)

@@ -129,16 +129,9 @@ KernelHandle KernelProvider::compile(const KernelRequest &request) {
   return kernel;
 }
 
-/// A kernel that cannot be built as a file can still be compiled in process.
+/// A kernel that cannot be built as a file can still be compiled in process, unless it is a GPU's.
 KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
                                              const std::string &specification) {
-  if (request.isForGpu()) {
-    std::vector<char> image;
-    KernelHandle kernel = build(request, image);
-    const TimeAdded watch(count.cacheSeconds);
-    cache->publish(specification, image);
-    return kernel;
-  }
   const auto compiler = compilerLocked(request);
   std::optional<std::vector<char>> image;
   std::string program;
@@ -156,7 +149,7 @@ KernelHandle KernelProvider::buildAndPublish(const KernelRequest &request,
   } catch (const Refusal &) {
     throw;
   } catch (const std::runtime_error &) {
-    if (request.passes.any())
+    if (request.passes.any() || request.isForGpu())
       throw; // the same again would say the same twice
   }
   if (!kernel)

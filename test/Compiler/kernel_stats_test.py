@@ -60,6 +60,7 @@ class KernelStats(unittest.TestCase):
                     if target == "spirv64":
                         self.assertNotIn("bound", said)
                         continue
+                    self.assertRegex(inner["line"]["text"], r"nb\.")
                     self.assertGreater(inner["kinds"]["multiply_add"]["f64"], 20)
                     bound = max(part["cycles"] for part in inner["cycles"]) / inner["samples"]
                     self.assertAlmostEqual(said["bound"]["cycles_per_sample"], bound)

@@ -332,6 +332,10 @@ class Driver(unittest.TestCase):
         entry, = (self.root / "cache").glob("*.so")
         text = self.run_tool(NB_COMPILE, "--inspect", entry).stdout
         self.assertRegex(text, r"target +\S+ x86-64 sm_90\n")
+        # Its PTX has the lines of the program beside it.
+        program = entry.with_suffix(".mlir")
+        self.assertIn("nb.lattice_factor", program.read_text())
+        self.assertIn(f'.file\t1 "{program}"'.encode(), entry.read_bytes())
 
     def test_without_a_cache(self):
         wanted, gpu = self.driver(*CONSTANT)

@@ -54,7 +54,8 @@ nlohmann::ordered_json jsonOf(const std::map<std::string, Executed> &rows) {
 
 InstructionCounts countsFrom(std::ifstream &stream) {
   InstructionCounts counts;
-  for (const auto &[target, rows] : nlohmann::json::parse(stream).items())
+  const auto all = nlohmann::json::parse(stream);
+  for (const auto &[target, rows] : all.items())
     for (const auto &[name, row] : rows.items()) {
       Executed &executed = counts[target][name];
       executed.instructions = row.at("instructions");

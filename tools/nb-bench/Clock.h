@@ -6,7 +6,7 @@
 
 namespace nanobragg {
 
-/// Cycles per nanosecond at the moment, by multiplications that each wait for the one before
+/// Cycles per nanosecond, by multiplications that each wait for the one before
 /// and take three cycles, on processors of Intel since 2008 and of AMD since 2017: virtual machines
 /// rarely have a counter of cycles. Takes about a millisecond. Nothing on processors other than
 /// x86-64.

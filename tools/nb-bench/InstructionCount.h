@@ -12,7 +12,7 @@
 
 namespace nanobragg {
 
-/// What a sample takes.
+/// Instructions and cycles of a sample.
 struct Executed {
   double instructions = 0;
   /// Cycles that the busiest part of the processor is occupied: the least that the instructions can
@@ -22,8 +22,8 @@ struct Executed {
   double loadedBytes = 0; ///< GPU: by each thread
   /// GPU: at the speeds that the chip's maker publishes, in 1/s; 0: not known.
   double samplesPerSecond = 0;
-  /// AMD's GPUs: of a thread, and waves of a SIMD at once. Those of NVIDIA's depend on the version
-  /// of ptxas.
+  /// AMD: registers and spills of a thread, and the waves that a SIMD holds at once. For NVIDIA's
+  /// chips they depend on the version of ptxas.
   struct Occupied {
     int registers, spills, waves;
   };

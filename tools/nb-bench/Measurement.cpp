@@ -113,6 +113,7 @@ double median(std::vector<double> values) {
 std::vector<Measurement> measure(const Workload &workload, const BenchInputs &inputs, int threads,
                                  const Plan &plan, KernelProvider &kernels) {
   std::vector<std::unique_ptr<Contestant>> contestants;
+  contestants.reserve(plan.precisions.size());
   for (const std::string &precision : plan.precisions)
     contestants.push_back(
         std::make_unique<Contestant>(workload, inputs, precision, threads, plan, kernels));

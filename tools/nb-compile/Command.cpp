@@ -3,6 +3,7 @@
 #include "lib/Target/GpuVendor.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 namespace nanobragg {
@@ -74,6 +75,10 @@ constexpr CompileFlag flags[] = {
      "", [](C &c, const Text &v) { c.symbol = v; }},
     {"--trace-events", "FILE", "as nb-sim's: a timeline of this process in Chrome's trace format",
      "", [](C &c, const Text &v) { c.trace = v; }},
+    {"-g", "",
+     "with debug information: the lines of the nb program, which is written beside the file, "
+     "kernel.mlir for kernel.so. The code is the same. For so, obj, ptx, cubin and hsaco",
+     "", [](C &c, const Text &) { c.lines = true; }},
     {"--inspect", "FILE", "say what a kernel file holds; needs neither compiler nor processor", "",
      [](C &c, const Text &v) { c.inspect = v; }},
     {"--completion", "", "print the completion of nb-sim and nb-compile for bash", "",
@@ -124,6 +129,10 @@ void check(const CompileCommand &c) {
   if (!c.mode.empty() && c.emit == "header")
     throw UsageError(
         "--grad: there is no header of a derivative: ask for nb, mlir, llvm, asm, so or obj");
+  if (c.lines && (!c.program.empty() || c.emit == "spirv" || (c.text() && c.emit != "ptx")))
+    throw UsageError("-g is for so, obj, ptx, cubin and hsaco of an experiment's kernel");
+  if (c.lines && (c.output.empty() || c.output.ends_with('/')))
+    throw UsageError("-g writes the program beside the file: name it with -o FILE");
   if (!c.program.empty())
     parseProgramFlags(c);
   if (c.program.empty() && c.experiment.empty())
@@ -139,6 +148,10 @@ void check(const CompileCommand &c) {
 } // namespace
 
 std::vector<std::string> CompileCommand::targets() const { return listOf(target); }
+
+std::string CompileCommand::programFile() const {
+  return std::filesystem::absolute(output).replace_extension(".mlir").string();
+}
 
 std::span<const CompileFlag> compileFlags() { return flags; }
 

@@ -14,6 +14,7 @@ namespace nanobragg {
 
 struct CompileCommand {
   bool completion = false;
+  bool lines = false;  ///< debug information, with the program beside the file
   std::string inspect; ///< describe this kernel file and do nothing else
   std::string emit = "so", target = "native", output, symbol;
   std::vector<std::string> specialize; ///< counts to compile in
@@ -24,6 +25,8 @@ struct CompileCommand {
 
   /// Those in `target`.
   std::vector<std::string> targets() const;
+  /// The file of the program that debug information refers to, beside the output.
+  std::string programFile() const;
   /// Machine code, or SPIR-V, of one chip alone.
   bool isCodeOfChip() const { return emit == "cubin" || emit == "hsaco" || emit == "spirv"; }
   /// Can a file hold it for one chip alone?

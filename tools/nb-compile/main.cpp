@@ -110,15 +110,21 @@ Work workOf(const CompileCommand &command) {
   request.target = targets.front();
   request.otherTargets.assign(targets.begin() + 1, targets.end());
   request.symbol = command.symbol;
+  if (command.lines)
+    request.programFile = command.programFile();
   return work;
+}
+
+std::shared_ptr<const CompilerLibrary> compilerFor(const KernelRequest &request) {
+  return request.passes.plugins.empty() ? CompilerLibrary::open()
+                                        : CompilerLibrary::openForPlugins();
 }
 
 std::string compile(const CompileCommand &command, const Work &work) {
   const KernelRequest &request = work.request;
   if (command.emit == "header" && command.program.empty())
     return headerText({request.variant, {}, {}, request.cull}, command.symbol);
-  const auto compiler =
-      request.passes.plugins.empty() ? CompilerLibrary::open() : CompilerLibrary::openForPlugins();
+  const auto compiler = compilerFor(request);
   if (command.emit == "header") {
     // Which arguments there are is known when it has been compiled.
     const auto object = compiler->build(request, "obj");
@@ -152,6 +158,14 @@ void writeFile(const std::filesystem::path &path, const std::string &content) {
   file.commit();
 }
 
+/// The program that the lines of debug information count in: of a derivative, what it is of.
+void writeProgram(const CompileCommand &command, KernelRequest request) {
+  request.derivative = {};
+  request.target = {};
+  request.otherTargets.clear();
+  writeFile(command.programFile(), compilerFor(request)->emit(request, "nb"));
+}
+
 /// One file for each chip: kernel.ptx becomes kernel.sm_80.ptx, kernel.sm_90.ptx.
 void writeForEachChip(const CompileCommand &command, Work work) {
   const std::filesystem::path output = command.output;
@@ -183,6 +197,8 @@ int run(const std::vector<std::string> &words) {
     std::filesystem::create_directories(output);
     output /= kernelFileName(work.request);
   }
+  if (command.lines)
+    writeProgram(command, work.request);
   if (command.ofOneChip() && command.targets().size() > 1)
     writeForEachChip(command, work);
   else

@@ -77,6 +77,8 @@ Expected<SmallVector<char, 0>> Assembler::assemble(ArrayRef<char> ptx, StringRef
     return error;
   const std::string architecture = ("-arch=" + chip).str();
   SmallVector<StringRef> command{path, architecture, "-O3", input->name(), "-o", output->name()};
+  if (StringRef(ptx.data(), ptx.size()).contains("\n\t.loc\t"))
+    command.push_back("-lineinfo");
   if (report)
     command.push_back("-v");
   auto text = run(command);

@@ -92,7 +92,10 @@ GpuKernel::compilationFor(const nanobragg::KernelTarget &target, StringRef folde
     one.dumpIR = dumpFolderOf(options) + ("/" + folder).str();
     one.dumpedFrom = "../" + fused->lastDump();
   }
-  return Compilation::start(fused->get(), one);
+  auto compilation = Compilation::start(fused->get(), one);
+  if (compilation)
+    (*compilation)->takeLines(*fused);
+  return compilation;
 }
 
 llvm::Error GpuKernel::compileFor(const nanobragg::KernelTarget &target, const Assembler &assembler,

@@ -69,7 +69,7 @@ Expected<std::unique_ptr<Compilation>> Compilation::start(const nanobragg::Progr
   }
   if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
-  if (!options.programFile.empty() && !result->target.isGPU())
+  if (!options.programFile.empty())
     result->programText = numberLines(*result->program);
   return result;
 }
@@ -421,8 +421,12 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   const bool named = names != Names::Drop && !target.isGPU();
   if (named)
     namesOfLines = linesOfNames(*program);
-  const bool debugged = !programText.empty() && !named;
-  if (debugged && failed(placeLines(*program, options.programFile)))
+  // LLVM's SPIR-V has no lines.
+  const bool debugged = !programText.empty() && !named && !llvm::Triple(target.triple).isSPIRV();
+  // PTX has directives for lines, with which ptxas makes debug information; for more it would
+  // leave out its optimizations.
+  const bool linesAlone = llvm::Triple(target.triple).isNVPTX();
+  if (debugged && failed(placeLines(*program, options.programFile, linesAlone)))
     return createStringError("the program's lines cannot be made debug information");
   {
     const Phase phase("translate to LLVM IR");
@@ -430,7 +434,9 @@ llvm::Error Compilation::lower(bool fused, llvm::function_ref<void(llvm::Module 
   }
   if (!module)
     return createStringError("translating the program to LLVM IR failed");
-  if (debugged) {
+  if (debugged)
+    nameByLines(*module);
+  if (debugged && !target.isGPU()) {
     embedText(*module, programText);
     describeParameters(*module, description.parameters);
   }
@@ -469,7 +475,7 @@ Expected<std::string> Compilation::assembly(KernelStats &stats) {
   return std::string(code->begin(), code->end());
 }
 
-/// What the kernel takes of a GPU, where its vendor's tools tell.
+/// Asks the vendor's tools for registers and memory of the kernel.
 static llvm::Error findDeviceUse(KernelStats &stats, ArrayRef<char> code, const Target &target) {
   const nanobragg::GpuLanguage language = target.what.vendor()->language;
   if (language == nanobragg::GpuLanguage::SPIRV) {

@@ -62,6 +62,8 @@ public:
   std::string text();
   /// The file that the program was dumped to last; empty: none.
   std::string lastDump() const { return dump ? dump->last() : ""; }
+  /// Its ops have the lines of the program that the other one began with.
+  void takeLines(const Compilation &other) { programText = other.programText; }
   /// The program at the stage reached so far.
   ModuleOp get() const { return *program; }
   std::string features() { return featuresOf(*machine); }

@@ -73,7 +73,7 @@ public:
     return loop;
   }
 
-  /// Those of the whole function.
+  /// Loads and stores of spilled registers in the whole function.
   void countSpills(const MachineFunction &function, KernelStats &stats) {
     loop = {};
     for (const MachineBasicBlock &block : function)

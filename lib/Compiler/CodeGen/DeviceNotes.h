@@ -1,4 +1,4 @@
-// What a kernel takes of a GPU, as its assembler or its code object says.
+// Registers and memory of a GPU's kernel, as its assembler or its code object says.
 #ifndef NB_COMPILER_DEVICENOTES_H
 #define NB_COMPILER_DEVICENOTES_H
 

@@ -15,7 +15,7 @@ using namespace llvm;
 using namespace mlir::nb;
 
 namespace {
-/// What it takes to read the instructions of a processor.
+/// Reads the instructions of a processor.
 class Reader {
 public:
   static Expected<std::unique_ptr<Reader>> create(StringRef triple, StringRef cpu) {

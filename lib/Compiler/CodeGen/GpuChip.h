@@ -1,4 +1,4 @@
-// What the makers of GPUs publish of their chips: limits of occupancy, and speeds.
+// Chips of GPUs, as their makers describe them: limits of occupancy, and speeds.
 #ifndef NB_COMPILER_GPUCHIP_H
 #define NB_COMPILER_GPUCHIP_H
 
@@ -26,8 +26,8 @@ struct GpuChip {
   unsigned units;     ///< SIMD units of AMD's, multiprocessors of NVIDIA's
   double clock;       ///< GHz
   unsigned warp;      ///< threads that run in step
-  unsigned parts;     ///< of a unit, among which its registers are divided
-  unsigned registers; ///< of a unit, for each thread of a warp
+  unsigned parts;     ///< parts of a unit, among which its registers are divided
+  unsigned registers; ///< registers of a unit for each thread of a warp
   unsigned granule;   ///< registers are handed out to threads in multiples of it
   unsigned scalars;   ///< scalar registers of a unit; 0: no limit
   unsigned warps;     ///< most warps of a unit
@@ -39,20 +39,20 @@ struct GpuChip {
 /// Null where nothing is known about it.
 const GpuChip *findGpuChip(llvm::StringRef name);
 
-/// What a kernel takes of a GPU, as ptxas or the notes of a code object say.
+/// Registers and memory of a kernel, as ptxas or the notes of a code object say.
 struct DeviceUse {
-  unsigned registers = 0;       ///< of a thread
-  unsigned scalarRegisters = 0; ///< AMD: of a wave
-  unsigned spills = 0;          ///< AMD: registers, NVIDIA: bytes of stores
-  unsigned scalarSpills = 0;    ///< AMD
-  unsigned stackBytes = 0;      ///< of a thread
-  unsigned sharedBytes = 0;     ///< of a block
-  unsigned threads = 0;         ///< of a block
+  unsigned registers = 0;       ///< registers of a thread
+  unsigned scalarRegisters = 0; ///< AMD: scalar registers of a wave
+  unsigned spills = 0;          ///< AMD: spilled registers; NVIDIA: bytes of stores
+  unsigned scalarSpills = 0;    ///< AMD: spilled scalar registers
+  unsigned stackBytes = 0;      ///< memory of a thread
+  unsigned sharedBytes = 0;     ///< memory that the threads of a block share
+  unsigned threads = 0;         ///< threads of a block
 };
 
 struct Occupancy {
-  unsigned warps = 0; ///< of a unit at once
-  std::string limit;  ///< what lets no more in: "registers", "scalar registers", ...
+  unsigned warps = 0; ///< warps that a unit holds at once
+  std::string limit;  ///< the resource that lets no more in: "registers", "scalar registers", ...
 };
 Occupancy occupancyOf(const DeviceUse &use, const GpuChip &chip);
 

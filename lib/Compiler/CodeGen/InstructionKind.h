@@ -1,4 +1,4 @@
-// What instructions do, by their names in LLVM.
+// Kinds of instructions, by their names in LLVM.
 #ifndef NB_COMPILER_INSTRUCTIONKIND_H
 #define NB_COMPILER_INSTRUCTIONKIND_H
 
@@ -21,7 +21,7 @@ enum class InstructionKind {
   Integer,
   Move,
   Branch,
-  Wait, ///< of AMD's chips: for loads, and hints
+  Wait, ///< AMD: waits for loads, and hints
 };
 constexpr unsigned numKinds = unsigned(InstructionKind::Wait) + 1;
 
@@ -46,8 +46,8 @@ struct InstructionClass {
 std::optional<InstructionClass> classOf(const llvm::MachineInstr &instruction, llvm::StringRef name,
                                         const llvm::Triple &target);
 
-/// What a load or store of PTX moves for each thread, by its name in LLVM, which forgets the
-/// memory that read-only loads are from.
+/// The bytes that a load or store of PTX moves for each thread, by its name in LLVM, which forgets
+/// the memory that read-only loads are from.
 unsigned bytesOf(llvm::StringRef name);
 
 } // namespace mlir::nb

@@ -6,8 +6,6 @@
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/Target/RegisterTargetPassConfigCallback.h"
 
-#include <memory>
-
 using namespace llvm;
 
 namespace {
@@ -18,33 +16,32 @@ struct Known {
 };
 using KnownLines = DenseMap<const MachineInstr *, Known>;
 
+thread_local bool keeps = false;
+thread_local KnownLines known; ///< lines in the function that is compiled
+
 /// Changes nothing but lines.
 class LinePass : public MachineFunctionPass {
 public:
-  LinePass(char &id, std::shared_ptr<KnownLines> known)
-      : MachineFunctionPass(id), known(std::move(known)) {}
+  using MachineFunctionPass::MachineFunctionPass;
 
   void getAnalysisUsage(AnalysisUsage &usage) const override {
     usage.setPreservesAll();
     MachineFunctionPass::getAnalysisUsage(usage);
   }
-
-protected:
-  std::shared_ptr<KnownLines> known;
 };
 
 class RememberLines : public LinePass {
 public:
   static char ID;
-  explicit RememberLines(std::shared_ptr<KnownLines> known) : LinePass(ID, std::move(known)) {}
+  RememberLines() : LinePass(ID) {}
   StringRef getPassName() const override { return "remember the lines of instructions"; }
 
   bool runOnMachineFunction(MachineFunction &function) override {
-    known->clear();
+    known.clear();
     for (MachineBasicBlock &block : function)
       for (MachineInstr &instruction : block)
         if (const DebugLoc &line = instruction.getDebugLoc(); line && line.getLine() != 0)
-          (*known)[&instruction] = {instruction.getOpcode(), line};
+          known[&instruction] = {instruction.getOpcode(), line};
     return false;
   }
 };
@@ -53,14 +50,14 @@ char RememberLines::ID = 0;
 class RestoreLines : public LinePass {
 public:
   static char ID;
-  explicit RestoreLines(std::shared_ptr<KnownLines> known) : LinePass(ID, std::move(known)) {}
+  RestoreLines() : LinePass(ID) {}
   StringRef getPassName() const override { return "restore the lines of instructions"; }
 
   bool runOnMachineFunction(MachineFunction &function) override {
     for (MachineBasicBlock &block : function)
       for (MachineInstr &instruction : block) {
-        const auto found = known->find(&instruction);
-        if (found != known->end() && found->second.opcode == instruction.getOpcode() &&
+        const auto found = known.find(&instruction);
+        if (found != known.end() && found->second.opcode == instruction.getOpcode() &&
             (!instruction.getDebugLoc() || instruction.getDebugLoc().getLine() == 0))
           instruction.setDebugLoc(found->second.line);
       }
@@ -69,23 +66,27 @@ public:
 };
 char RestoreLines::ID = 0;
 
-thread_local bool keeps = false;
-
+/// By their identities, since targets run some of the passes that move instructions twice, and a
+/// pass is of one place.
 void insertPasses(TargetMachine &, PassManagerBase &, TargetPassConfig *config) {
   if (!keeps)
     return;
-  const auto known = std::make_shared<KnownLines>();
-  config->insertPass(&FinalizeISelID, new RememberLines(known));
+  config->insertPass(&FinalizeISelID, &RememberLines::ID);
   for (char *mover : {&EarlyMachineLICMID, &MachineSinkingLegacyID, &MachineLICMID})
-    config->insertPass(mover, new RestoreLines(known));
+    config->insertPass(mover, &RestoreLines::ID);
 }
 } // namespace
 
 void mlir::nb::prepareToKeepLines() {
+  static RegisterPass<RememberLines> remember("nb-remember-lines", "remember lines");
+  static RegisterPass<RestoreLines> restore("nb-restore-lines", "restore lines");
   static const RegisterTargetPassConfigCallback &registered =
       *new RegisterTargetPassConfigCallback(insertPasses); // stays
   (void)registered;
 }
 
 mlir::nb::KeepLines::KeepLines() { keeps = true; }
-mlir::nb::KeepLines::~KeepLines() { keeps = false; }
+mlir::nb::KeepLines::~KeepLines() {
+  keeps = false;
+  known.clear();
+}

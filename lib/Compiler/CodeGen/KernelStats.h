@@ -26,12 +26,12 @@ struct CodeLoop {
   std::string label;
   unsigned depth = 1;
   bool innermost = false;
-  unsigned line = 0;  ///< of the nb program, that most of its instructions are for; 0: not known
+  unsigned line = 0;  ///< the line of the nb program that most instructions are for; 0: not known
   unsigned lanes = 1; ///< samples each time around, where the loop is the one over samples
   std::array<std::array<unsigned, numTypes>, numKinds> kinds{}; ///< instructions
-  unsigned vector = 0, scalar = 0;           ///< those with a vector register, and the others
-  unsigned loads = 0, stores = 0;            ///< of instructions that may do something else besides
-  unsigned reloads = 0, spills = 0;          ///< loads and stores that spill registers
+  unsigned vector = 0, scalar = 0;  ///< those with a vector register, and the others
+  unsigned loads = 0, stores = 0;   ///< instructions with a load or store, whatever else they do
+  unsigned reloads = 0, spills = 0; ///< loads and stores that spill registers
   unsigned loadedBytes = 0, storedBytes = 0; ///< by loads and stores
   unsigned vectorRegisters = 0, generalRegisters = 0;
   std::vector<Occupied> parts; ///< each time around; empty: nothing is known of the machine
@@ -42,7 +42,7 @@ struct CodeLoop {
 
 struct KernelStats {
   std::string function, target;
-  std::string unit = "lane";        ///< what has a sample each time around: a lane, or a thread
+  std::string unit = "lane";        ///< "lane" or "thread": has a sample each time around
   std::vector<CodeLoop> loops;      ///< outer ones first
   unsigned spills = 0, reloads = 0; ///< instructions of the whole function
   const GpuChip *chip = nullptr;    ///< null: a processor, or nothing is known of the chip
@@ -54,7 +54,7 @@ struct KernelStats {
   /// Cycles of a sample in a lane, or of one in each thread of a warp, where nothing waits;
   /// nothing where the machine is not known.
   std::optional<double> cyclesPerSample() const;
-  /// Of all of a GPU, in 1/s.
+  /// The rate of a whole GPU, in 1/s.
   std::optional<double> samplesPerSecond() const;
 
   /// `lines`: those of the nb program; empty: not known.

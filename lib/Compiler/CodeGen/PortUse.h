@@ -20,9 +20,9 @@ struct Occupied {
 const Occupied *longest(llvm::ArrayRef<Occupied> parts);
 
 /// The processor whose ports in LLVM's model are those of an x86 processor: itself in most cases.
-/// LLVM's models of Intel's servers from Ice Lake on have the ports of clients, which multiply 512
-/// bits on one port where servers have two, as those of Skylake do. Empty: there is none. That of
-/// Zen 5 is Zen 4's, which takes twice as long for 512 bits.
+/// Intel's servers from Ice Lake on have in LLVM the ports of clients, with one for products of 512
+/// bits; they have two, as Skylake's servers do. Empty: there is no model. Zen 5 has in LLVM that
+/// of Zen 4, which takes twice as long for 512 bits.
 llvm::StringRef modelOf(llvm::StringRef cpu);
 
 /// Adds up instructions. The model has latencies too, which are not looked at: the result is the

@@ -50,7 +50,7 @@ std::string nb::numberLines(ModuleOp program) {
   return text;
 }
 
-LogicalResult nb::placeLines(ModuleOp program, StringRef file) {
+LogicalResult nb::placeLines(ModuleOp program, StringRef file, bool linesAlone) {
   MLIRContext *context = program.getContext();
   const StringAttr name = StringAttr::get(context, file);
   llvm::DenseMap<int64_t, Location> places;
@@ -67,7 +67,8 @@ LogicalResult nb::placeLines(ModuleOp program, StringRef file) {
   });
   FlaggedPassManager passes(context);
   passes.enableVerifier(false);
-  passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass({LLVM::DIEmissionKind::Full}));
+  passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(
+      {linesAlone ? LLVM::DIEmissionKind::DebugDirectivesOnly : LLVM::DIEmissionKind::Full}));
   return passes.run(program);
 }
 
@@ -76,6 +77,9 @@ void nb::embedText(llvm::Module &module, StringRef text) {
   // Lines of DWARF 5 could hold it, but GNU's tools and perf then read none of them.
   module.getOrInsertNamedMetadata("llvm.commandline")
       ->addOperand(llvm::MDNode::get(context, llvm::MDString::get(context, text)));
+}
+
+void nb::nameByLines(llvm::Module &module) {
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function))
       if (const llvm::DebugLoc &place = instruction.getDebugLoc();

@@ -16,11 +16,15 @@ namespace mlir::nb {
 std::string numberLines(ModuleOp program);
 
 /// Makes places in `file` of the numbers, for the functions of a program in the LLVM dialect.
-LogicalResult placeLines(ModuleOp program, StringRef file);
+/// `linesAlone`: the debug information has nothing else.
+LogicalResult placeLines(ModuleOp program, StringRef file, bool linesAlone);
 
 /// Adds the program's text to what its translation becomes, as the section .GCC.command.line that
-/// is not loaded, and names the instructions by their lines.
+/// is not loaded.
 void embedText(llvm::Module &module, StringRef text);
+
+/// Names the instructions by their lines.
+void nameByLines(llvm::Module &module);
 
 /// Gives instructions that have lost their lines those that they are named by. LLVM takes lines
 /// away from what it moves out of loops, so that nobody steps to and fro; but they are where the
