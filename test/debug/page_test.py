@@ -90,12 +90,27 @@ class Page(unittest.TestCase):
     @unittest.skipIf(reason(), reason())
     def test_perf(self):
         settings = ""
-        for command, shown in commands(self.transcript("perf record"), "$ "):
+        for command, shown in commands(self.transcript("export NB_KERNEL_FILES"), "$ "):
             if command.startswith("export"):
                 settings += command + "\n"
             else:
                 with self.subTest(command):
                     self.shows(self.shell(settings + command), shown)
+
+    def test_kernels_in_memory(self):
+        """gdb and perf see the kernels of nb-run and nb-try."""
+        os.mkdir(f"{self.folder}/kernels")
+        settings = f"export NB_KERNEL_FILES={self.folder}/kernels JITDUMPDIR={self.folder}\n"
+        self.shell("nb-sim $CRYSTAL --emit=nb > program.mlir")
+        for command, shown in commands(self.transcript("perf inject"), "$ "):
+            with self.subTest(command):
+                if command.startswith("perf") and reason():
+                    self.skipTest(reason())
+                if command.startswith("gdb") and not shutil.which("gdb"):
+                    self.skipTest("skipped: there is no gdb; install the Debian package of this name")
+                self.shows(self.shell(settings + command), shown)
+        program = sorted(pathlib.Path(self.folder, "kernels").glob("program-*.mlir"))[0]
+        self.assertIn("nb.lattice_factor", program.read_text())
 
 
 if __name__ == "__main__":

@@ -112,6 +112,8 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   result->program = program.clone();
   if (llvm::Error error = inlineCalls(*result->program))
     return error;
+  if (!options.programFile.empty() && !result->target.isGPU())
+    result->programText = numberLines(*result->program);
   if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
   return result;

@@ -60,6 +60,11 @@ public:
   void tellPasses() const;
 
   std::string text();
+  /// The text of the program whose lines the debug information has, and the file that it names;
+  /// empty: there is none.
+  std::pair<llvm::StringRef, llvm::StringRef> debuggedProgram() const {
+    return {programText, options.programFile};
+  }
   /// The file that the program was dumped to last; empty: none.
   std::string lastDump() const { return dump ? dump->last() : ""; }
   /// Its ops have the lines of the program that the other one began with.

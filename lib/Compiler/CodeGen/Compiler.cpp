@@ -5,6 +5,8 @@
 #include "lib/Compiler/CodeGen/Compilation.h"
 #include "lib/Compiler/Pipelines/MLIRFlags.h"
 
+#include "llvm/ExecutionEngine/Orc/Debugging/DebuggerSupport.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -124,6 +126,30 @@ static size_t codeBytesOf(llvm::MemoryBufferRef object) {
   return bytes;
 }
 
+/// Shows the code to gdb, by its interface to JIT compilers, and to perf, by a jitdump (perf record
+/// -k mono, perf inject --jit); writes the program whose lines it has.
+static llvm::Error showToDebuggers(llvm::orc::LLJIT &jit, StringRef file, StringRef program) {
+  std::error_code failed;
+  llvm::raw_fd_ostream stream(file, failed);
+  if (failed)
+    return createStringError("NB_KERNEL_FILES: " + file +
+                             " cannot be written: " + failed.message());
+  stream << program;
+  if (auto error = llvm::orc::enableDebuggerSupport(jit))
+    return error;
+  auto *layer = llvm::dyn_cast<llvm::orc::ObjectLinkingLayer>(&jit.getObjLinkingLayer());
+  if (!layer)
+    return llvm::Error::success();
+  auto perf = llvm::orc::PerfSupportPlugin::Create(
+      jit.getExecutionSession().getExecutorProcessControl(), *jit.getProcessSymbolsJITDylib(),
+      /*EmitDebugInfo=*/true, /*EmitUnwindInfo=*/false);
+  if (perf)
+    layer->addPlugin(std::move(*perf));
+  else
+    llvm::consumeError(perf.takeError()); // this library shows none of LLVM's symbols
+  return llvm::Error::success();
+}
+
 Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
                                                       nanobragg::KernelSpecification made) {
   if (llvm::Triple(compilation.target.triple).getArch() !=
@@ -138,6 +164,9 @@ Expected<std::unique_ptr<JitKernel>> nb::loadCompiled(Compilation &compilation,
     return jit.takeError();
   auto state = std::make_unique<JitKernel::State>();
   state->jit = std::move(*jit);
+  if (const auto [program, file] = compilation.debuggedProgram(); !program.empty())
+    if (auto error = showToDebuggers(*state->jit, file, program))
+      return error;
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(
       llvm::StringRef(object->data(), object->size()), "kernel");
   state->codeBytes = codeBytesOf(*buffer);

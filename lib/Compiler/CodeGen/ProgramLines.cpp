@@ -7,6 +7,11 @@
 #include "mlir/IR/AsmState.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+#include <atomic>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -99,4 +104,15 @@ void nb::restoreLines(llvm::Module &module) {
       instruction.setDebugLoc(
           llvm::DILocation::get(module.getContext(), line, 1, function.getSubprogram()));
     }
+}
+
+std::string nb::programFileOfProcess() {
+  const char *folder = std::getenv("NB_KERNEL_FILES");
+  if (!folder || !*folder)
+    return {};
+  static std::atomic<unsigned> count = 0;
+  llvm::SmallString<128> file(folder);
+  llvm::sys::path::append(file, "program-" + Twine(llvm::sys::Process::getProcessId()) + "-" +
+                                    Twine(++count) + ".mlir");
+  return std::string(file);
 }

@@ -15,6 +15,11 @@ namespace mlir::nb {
 /// The text of a program, as --emit=nb prints it. Its ops know their lines from now on.
 std::string numberLines(ModuleOp program);
 
+/// A file for the program of a kernel that this process compiles for itself, in the folder that
+/// NB_KERNEL_FILES names; empty where it names none. With CompileOptions::programFile of this name
+/// gdb finds the kernel's lines, and perf its functions (docs/debugging.md).
+std::string programFileOfProcess();
+
 /// Makes places in `file` of the numbers, for the functions of a program in the LLVM dialect.
 /// `linesAlone`: the debug information has nothing else.
 LogicalResult placeLines(ModuleOp program, StringRef file, bool linesAlone);

@@ -1,6 +1,7 @@
 #include "lib/Compiler/Lab/Trial.h"
 
 #include "lib/Compiler/CodeGen/Compilation.h"
+#include "lib/Compiler/CodeGen/ProgramLines.h"
 #include "lib/Compiler/Lab/LabRun.h"
 #include "lib/Compiler/Lab/TrialText.h"
 #include "lib/Compiler/Pipelines/MLIRFlags.h"
@@ -261,6 +262,7 @@ static Expected<Made> make(Subject &subject, const std::string &pipeline,
   CompileOptions compile = options.compile;
   compile.passes.pipeline = pipeline;
   compile.marksDerivative = true;
+  compile.programFile = programFileOfProcess();
   if (gradient) {
     compile.derivative = derivativeOf(options);
     llvm::erase_if(compile.fixed, [&](const nanobragg::FixedCount &count) {

@@ -2,6 +2,7 @@
 
 #include "dialect/NB.h"
 #include "dialect/Names.h"
+#include "lib/Compiler/CodeGen/ProgramLines.h"
 #include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/Pipeline.h"
 #include "lib/Compiler/Run/CheckReads.h"
@@ -160,7 +161,9 @@ Expected<std::vector<InterpreterResult>> nb::runCompiled(func::FuncOp function,
   auto shape = imageShape(kernelFunction, arguments);
   if (!shape)
     return shape.takeError();
-  auto kernel = compileFunction(*program, function.getName(), /*fused=*/false, options);
+  CompileOptions debugged = options;
+  debugged.programFile = programFileOfProcess();
+  auto kernel = compileFunction(*program, function.getName(), /*fused=*/false, debugged);
   if (!kernel)
     return kernel.takeError();
   auto outputs = runKernel((*kernel)->descriptor(), arguments, *shape);
