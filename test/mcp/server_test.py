@@ -85,8 +85,9 @@ class Tools(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(changed["ops"]["nb.nearest_miller_index"], [0, 1])
         self.assertRegex(changed["text"], r"- .*nb.lattice_factor square %hkl, %ncells")
         self.assertEqual((await self.call("diff", before="hoist", after="hoist"))["text"], "")
-        numbers = (await self.call("stats"))["numbers"]
-        self.assertGreater(numbers["instructions"], 50)
+        numbers = await self.call("stats")
+        self.assertGreater(numbers["loop"]["instructions"], 50)
+        self.assertGreater(numbers["bound"]["cycles_per_sample"], 0)
         await self.refused("there is no pass 'nb-fuze'; the closest is 'nb-fuse'", "run_pipeline", pipeline="builtin.module(nb-fuze)")
         await self.refused("unknown flag '-nothing'", "stats", flags="-nothing 3")
         await self.refused("is not a point of a compilation", "diff", after="nowhere")

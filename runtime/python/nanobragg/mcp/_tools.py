@@ -280,16 +280,17 @@ def reduce(pipeline: str, flags: str = "", program: str = "", question: Literal[
 
 
 def stats(flags: str = "", pipeline: str = "", plugins: str = "", patterns: str = "") -> dict[str, Any]:
-    """Counts the instructions of the kernel's inner loop: vector and scalar ones, multiply-adds, loads, stores, spills, registers.
+    """Counts the instructions of the kernel's loops, and says what bounds the inner one: a port of the processor, by how many cycles.
 
     pipeline: in place of the compiler's own passes up to fusion.
 
-    Example: stats() -> {"text": "inner loop  .LBB2_20\\ninstructions  242\\n  vector  238 ...", "numbers": {"instructions": 242,
-    "vector": 238, ...}}
+    Example: stats() -> {"bound": {"cycles_per_sample": 6.6, "part": "SKXPort05"}, "instructions_per_sample": 15.1,
+    "loop": {"instructions": 242, "kinds": {"multiply_add": {"f64": 106}, ...}, "spills": 1, "line": {"number": 93, ...}, ...}, ...}:
+    loop is the inner loop, the number of the others is other_loops.
     """
-    text = compiler.emit(flags or SMALL, "stats", pipeline=pipeline, plugins=plugins, patterns=patterns)
-    numbers = {key: float(value) if "." in value else int(value) for key, value in re.findall(r"^ *(\S.*?)  +(\d+(?:\.\d+)?)\b", text, re.M)}
-    return {"text": text, "numbers": numbers}
+    numbers = json.loads(compiler.emit(flags or SMALL, "stats-json", pipeline=pipeline, plugins=plugins, patterns=patterns))
+    loops, inner = numbers.pop("loops"), numbers.pop("inner_loop")
+    return {**numbers, "loop": loops[inner], "other_loops": len(loops) - 1}
 
 
 def diff(before: str = "nb", after: str = "fuse", flags: str = "", program: str = "", plugins: str = "", patterns: str = "",
