@@ -44,11 +44,13 @@ class Described(ctypes.Structure):
 class Descriptor(ctypes.Structure):
     pointers = ("workspace_size prepare run_tile accumulator_size scratch_size finish "
                 "output_sizes features alternative device reach").split()
-    _fields_ = [("abi", ctypes.c_uint32), ("image_type", ctypes.c_int)] + \
+    _fields_ = [("abi", ctypes.c_uint32), ("size", ctypes.c_uint32), ("needs", ctypes.c_uint64),
+                ("image_type", ctypes.c_int)] + \
         [(name, ctypes.c_char_p) for name in "name variant target precision".split()] + \
         [("num_parameters", ctypes.c_uint32), ("parameters", ctypes.POINTER(Described)),
          ("num_outputs", ctypes.c_uint32), ("outputs", ctypes.POINTER(Described))] + \
-        [(name, ctypes.c_void_p) for name in pointers]
+        [(name, ctypes.c_void_p) for name in pointers] + \
+        [("reach_numbers_size", ctypes.c_uint32), ("reach_tables_size", ctypes.c_uint32)]
 
 
 class Grid(ctypes.Structure):
@@ -62,6 +64,8 @@ class Twin:
         library = ctypes.CDLL(str(path))
         library.nb_kernel_get_descriptor.restype = ctypes.POINTER(Descriptor)
         self.kernel = library.nb_kernel_get_descriptor().contents
+        if self.kernel.size != ctypes.sizeof(Descriptor):
+            raise AssertionError(f"Descriptor has {ctypes.sizeof(Descriptor)} bytes, that of KernelABI.h {self.kernel.size}")
         self.values, self.random, self.edge = values, random, edge
         self.contents = [self.content(p) for p in self.kernel.parameters[:self.kernel.num_parameters]]
         self.addresses = np.array([content.ctypes.data for content in self.contents], np.uint64)

@@ -129,11 +129,13 @@ def prepare(folder):
                                      "1 2 3 100 30\n2 1 1 80 60\n")
     for name in ("docs", "test"):
         (folder / name).symlink_to(ROOT / name)
-    (folder / "domains-outside.mlir").symlink_to(ROOT / "docs/examples/schedules/domains-outside.mlir")
+    for name in ("domains-outside.mlir", "knobs.mlir"):
+        (folder / name).symlink_to(ROOT / "docs/examples/schedules" / name)
     (folder / "LIB").symlink_to(BUILD / "lib")
     bin_folder = folder / "bin"
     bin_folder.mkdir()
-    for program in ("nb-sim", "nb-try", "nb-run", "nb-opt", "nb-reduce", "nb-explore", "nb-compare", "nb-gradcheck", "nb-compile"):
+    for program in ("nb-sim", "nb-try", "nb-run", "nb-opt", "nb-reduce", "nb-explore", "nb-compare", "nb-gradcheck", "nb-compile",
+                    "nb-cache"):
         wrapper = bin_folder / program
         wrapper.write_text(f"#!{sys.executable}{WRAPPER}")
         wrapper.chmod(0o755)
