@@ -2,7 +2,7 @@
 //
 //   trace::start(trace::Clock::now());
 //   { const trace::Span span("files", "read the reflections"); ... }
-//   std::string json = trace::json("nb-sim"); // for ui.perfetto.dev and chrome://tracing
+//   std::string json = trace::finish("nb-sim"); // for ui.perfetto.dev and chrome://tracing
 #ifndef NANOBRAGG_TRACE_TRACE_H
 #define NANOBRAGG_TRACE_TRACE_H
 

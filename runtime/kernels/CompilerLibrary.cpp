@@ -46,6 +46,14 @@ std::filesystem::path namedFile() {
   return named;
 }
 
+/// A text of the library's, which is freed; empty where there is none.
+std::string taken(const nb_compiler_api &api, char *text) {
+  const std::string result = text ? text : "";
+  if (text)
+    api.free_text(text);
+  return result;
+}
+
 [[noreturn]] void failToFind(const CodeSearch &search) {
   std::string text;
   for (const std::filesystem::path &folder : codeFolders())
@@ -65,10 +73,7 @@ void *openLibrary() {
 }
 
 [[noreturn]] void fail(const nb_compiler_api &api, char *error) {
-  const std::string text = error ? error : "the compiler failed without saying why";
-  if (error)
-    api.free_text(error);
-  throw std::runtime_error(text);
+  throw std::runtime_error(error ? taken(api, error) : "the compiler failed without saying why");
 }
 
 /// A span of the compiler's, on the thread that called it.
@@ -132,11 +137,8 @@ std::shared_ptr<const CompilerLibrary> CompilerLibrary::ofLibrary(void *library)
     words.reserve(flags.size());
     for (const std::string &flag : flags)
       words.push_back(flag.c_str());
-    if (char *error = nullptr; api->set_flags(words.data(), words.size(), &error) != 0) {
-      const std::string sentence = error;
-      api->free_text(error);
-      throw UsageError(sentence);
-    }
+    if (char *error = nullptr; api->set_flags(words.data(), words.size(), &error) != 0)
+      throw UsageError(taken(*api, error));
   }
   return std::make_shared<const CompilerLibrary>(*api);
 }
@@ -186,10 +188,7 @@ std::string CompilerLibrary::emit(const KernelRequest &request, const std::strin
   char *text = nullptr, *error = nullptr;
   if (callCompiler(api, [&] { return api.emit(&request, stage.c_str(), &text, &error); }) != 0)
     fail(api, error);
-  const std::string result = text ? text : "";
-  if (text)
-    api.free_text(text);
-  return result;
+  return taken(api, text);
 }
 
 CompilerLibrary::ProgramLines
@@ -204,9 +203,7 @@ CompilerLibrary::programLines(std::span<const char> image,
                                  result.lines.data(), &text, &error);
       }) != 0)
     fail(api, error);
-  result.text = text ? text : "";
-  if (text)
-    api.free_text(text);
+  result.text = taken(api, text);
   return result;
 }
 
@@ -225,8 +222,7 @@ CompilerLibrary::busiestPart(std::span<const char> image, const std::string &tar
     fail(api, error);
   if (!part)
     return std::nullopt;
-  result.name = part;
-  api.free_text(part);
+  result.name = taken(api, part);
   return result;
 }
 
@@ -252,10 +248,7 @@ std::string PreparedProgram::run(const void *const *arguments, const nb_interpre
         return api.run_program(program, arguments, &options, outputs, &report, &error);
       }) != 0)
     fail(api, error);
-  const std::string result = report ? report : "";
-  if (report)
-    api.free_text(report);
-  return result;
+  return taken(api, report);
 }
 
 EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
@@ -270,10 +263,7 @@ EngineComparison CompilerLibrary::compareEngines(const KernelRequest &request,
         return api.compare_engines(&request, arguments, &options, &differ, &report, &error);
       }) != 0)
     fail(api, error);
-  EngineComparison comparison = {differ != 0, report ? report : ""};
-  if (report)
-    api.free_text(report);
-  return comparison;
+  return {differ != 0, taken(api, report)};
 }
 
 std::string CompilerLibrary::judge(const KernelRequest &request,
@@ -284,10 +274,7 @@ std::string CompilerLibrary::judge(const KernelRequest &request,
   char *report = nullptr, *error = nullptr;
   if (callCompiler(api, [&] { return api.judge(&request, &options, &report, &error); }) != 0)
     fail(api, error);
-  const std::string result = report ? report : "";
-  if (report)
-    api.free_text(report);
-  return result;
+  return taken(api, report);
 }
 
 } // namespace nanobragg

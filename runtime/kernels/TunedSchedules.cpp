@@ -88,29 +88,24 @@ std::string TunedSchedules::specificationOf(const TunedSchedule &schedule) const
   return text;
 }
 
-std::optional<TunedSchedule> TunedSchedules::readChecked(const std::string &specification) {
-  try {
-    const auto folder = CacheDirectory::open(options.directory, /*create=*/false);
-    if (!folder)
-      return std::nullopt;
-    const std::string name = nameOf(specification);
-    const CacheDirectory::Reading reading = folder->read(name);
-    if (reading.state == CacheDirectory::State::Found) {
-      try {
-        const CacheEntry entry = decodeChecked(reading.bytes);
-        if (entry.specification != specification)
-          return std::nullopt; // another one with the same hash
-        TunedSchedule schedule = scheduleOf(entry);
-        folder->touch(name);
-        return schedule;
-      } catch (const std::exception &) {
-        folder->remove(name);
-      }
-    } else if (reading.state == CacheDirectory::State::Bad) {
-      folder->remove(name);
+/// The entry of this specification. A damaged one is deleted.
+static std::optional<TunedSchedule> readChecked(const CacheDirectory &folder,
+                                                const std::string &specification) {
+  const std::string name = nameOf(specification);
+  const CacheDirectory::Reading reading = folder.read(name);
+  if (reading.state == CacheDirectory::State::Found) {
+    try {
+      const CacheEntry entry = decodeChecked(reading.bytes);
+      if (entry.specification != specification)
+        return std::nullopt; // another one with the same hash
+      TunedSchedule schedule = scheduleOf(entry);
+      folder.touch(name);
+      return schedule;
+    } catch (const std::exception &) {
+      folder.remove(name);
     }
-  } catch (const std::exception &) {
-    // The kernel cache says what is wrong with the folder.
+  } else if (reading.state == CacheDirectory::State::Bad) {
+    folder.remove(name);
   }
   return std::nullopt;
 }
@@ -119,10 +114,15 @@ std::optional<std::string> TunedSchedules::find(const std::string &variant,
                                                 const std::string &precision,
                                                 const std::string &shape) {
   TunedSchedule wanted{.variant = variant, .precision = precision, .pipeline = {}, .shape = shape};
-  for (const bool every : {false, true}) {
-    wanted.everyShape = every;
-    if (auto found = readChecked(specificationOf(wanted)))
-      return std::move(found->pipeline);
+  try {
+    const auto folder = CacheDirectory::open(options.directory, /*create=*/false);
+    for (const bool every : {false, true}) {
+      wanted.everyShape = every;
+      if (auto found = folder ? readChecked(*folder, specificationOf(wanted)) : std::nullopt)
+        return std::move(found->pipeline);
+    }
+  } catch (const std::exception &) {
+    // The kernel cache says what is wrong with the folder.
   }
   return std::nullopt;
 }
@@ -156,7 +156,8 @@ void TunedSchedules::keep(const TunedSchedule &schedule) {
 }
 
 TunedSchedules::Merge TunedSchedules::merge(const TunedSchedule &schedule) {
-  const auto kept = readChecked(specificationOf(schedule));
+  const auto folder = CacheDirectory::open(options.directory, /*create=*/true);
+  const auto kept = readChecked(*folder, specificationOf(schedule));
   if (kept && kept->change <= schedule.change)
     return Merge::Left;
   keep(schedule);
@@ -173,7 +174,7 @@ void TunedSchedules::forget(const std::string &variant, const std::string &preci
   folder->remove(nameOf(specificationOf(schedule)));
   schedule.everyShape = true;
   const std::string every = specificationOf(schedule);
-  if (const auto kept = readChecked(every); kept && kept->shape == shape)
+  if (const auto kept = readChecked(*folder, every); kept && kept->shape == shape)
     folder->remove(nameOf(every));
 }
 

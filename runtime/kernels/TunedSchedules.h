@@ -63,7 +63,6 @@ public:
 
 private:
   std::string specificationOf(const TunedSchedule &schedule) const;
-  std::optional<TunedSchedule> readChecked(const std::string &specification);
 
   CacheOptions options;
 };

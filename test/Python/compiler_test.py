@@ -87,7 +87,7 @@ class Compiler(unittest.TestCase):
             compiler.judge(small, "builtin.module()", gradient="cell_q")
 
     def test_blame(self):
-        """The pass, the value and the gradient that are wrong; nobody where all is right."""
+        """The pass, the value and the gradient that are wrong; none where all is right."""
         small = flags("-detpixels", "24", "-default_F", "100")
         with tempfile.TemporaryDirectory() as folder:
             wrong = os.path.join(folder, "wrong.mlir")

@@ -199,15 +199,16 @@ bool Try::holdsElsewhere(const std::string &pipeline) {
       quick.countInstructions = false;
       quick.compile.passes.patterns.clear();
       const Expectation right = valueOf(expect(*other.subject, quick));
-      std::vector<TrialResult> pair = {tryPipeline(*other.subject, right, "", "", quick),
-                                       tryPipeline(*other.subject, right, "", pipeline, quick)};
-      timeInTurn(*other.subject, pair, quick, std::max(command.repeat, fewestRounds));
-      const Ratio change = pair[1].change.value_or(Ratio());
+      const TrialResult tried = judge(*other.subject, right, quick,
+                                      {.pipelines = {{"default", ""}, {name, pipeline}},
+                                       .repeat = std::max(command.repeat, fewestRounds)})
+                                    .back();
+      const Ratio change = tried.change.value_or(Ratio());
       const bool slower = change.least > 1 || change.median > 1 + command.leastGain;
-      result = !pair[1].right()   ? "not right"
-               : pair[1].sameCode ? "the same code as the compiler's own passes make"
-                                  : textOf(change);
-      holds = holds && pair[1].right() && !slower;
+      result = !tried.right()   ? "not right"
+               : tried.sameCode ? "the same code as the compiler's own passes make"
+                                : textOf(change);
+      holds = holds && tried.right() && !slower;
       ++count;
     } catch (const std::exception &error) {
       result = "not tried: " + std::string(error.what());

@@ -112,7 +112,7 @@ Compilation::start(ModuleOp program, const CompileOptions &options, ModuleContex
   result->program = program.clone();
   if (llvm::Error error = inlineCalls(*result->program))
     return error;
-  if (!options.programFile.empty() && !result->target.isGPU())
+  if (!options.programFile.empty() && !result->target.isGPU()) // whose parts have lines already
     result->programText = numberLines(*result->program);
   if (llvm::Error error = fixCounts(*result->program, options.fixed))
     return error;
@@ -310,14 +310,19 @@ Expected<std::vector<std::string>> Compilation::stageNames() {
   auto passes = opening();
   if (!passes)
     return passes.takeError();
-  std::vector<std::string> names = passes->stageNames();
-  if (llvm::Error error = run(std::move(*passes)))
+  std::vector<std::string> names;
+  auto rest = remainingAfter(std::move(*passes), names);
+  return rest ? Expected<std::vector<std::string>>(std::move(names)) : rest.takeError();
+}
+
+Expected<Pipeline> Compilation::remainingAfter(Pipeline passes, std::vector<std::string> &names) {
+  names = passes.stageNames();
+  if (llvm::Error error = run(std::move(passes)))
     return error;
   auto rest = remaining();
-  if (!rest)
-    return rest.takeError();
-  llvm::append_range(names, rest->stageNames());
-  return names;
+  if (rest)
+    llvm::append_range(names, rest->stageNames());
+  return rest;
 }
 
 llvm::Error Compilation::runUntil(StringRef untilBefore, StringRef untilAfter) {
@@ -330,13 +335,10 @@ llvm::Error Compilation::runUntil(StringRef untilBefore, StringRef untilAfter) {
       return error;
     return run(std::move(*passes));
   }
-  std::vector<std::string> names = passes->stageNames();
-  if (llvm::Error error = run(std::move(*passes)))
-    return error;
-  auto rest = remaining();
+  std::vector<std::string> names;
+  auto rest = remainingAfter(std::move(*passes), names);
   if (!rest)
     return rest.takeError();
-  llvm::append_range(names, rest->stageNames());
   if (!rest->has(stage))
     return createStringError("there is no stage '" + stage.str() +
                              "' in this pipeline, whose stages are " + llvm::join(names, ", "));

@@ -106,6 +106,8 @@ private:
   llvm::Expected<Pipeline> ownPipeline() const;
   /// Those from where the program is to code.
   llvm::Expected<Pipeline> remaining() const;
+  /// Runs the passes of opening(): the remaining ones. `names` becomes the stages of both.
+  llvm::Expected<Pipeline> remainingAfter(Pipeline passes, std::vector<std::string> &names);
   /// Does the user choose passes, or bring the program?
   bool isOwn() const { return options.passes.any() || !ownContext; }
 

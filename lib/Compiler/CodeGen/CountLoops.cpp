@@ -30,7 +30,7 @@ public:
         registers(*function.getSubtarget().getRegisterInfo()),
         names(*function.getSubtarget().getInstrInfo()),
         target(function.getTarget().getTargetTriple()), chip(chip) {
-    if (!isGpu())
+    if (!isGpu(target))
       findModel(function);
   }
 
@@ -52,7 +52,7 @@ public:
       if (any_of(machineLoop.getSubLoops(),
                  [&](const MachineLoop *inner) { return inner->contains(block); }))
         continue;
-      if (const BasicBlock *source = block->getBasicBlock(); source && !isGpu())
+      if (const BasicBlock *source = block->getBasicBlock(); source && !isGpu(target))
         findLanes(*source);
       for (const MachineInstr &instruction : block->instrs())
         if (!instruction.isMetaInstruction() && !instruction.isBundle())
@@ -106,13 +106,11 @@ private:
     processor = subtarget;
   }
 
-  bool isGpu() const { return target.isNVPTX() || target.isAMDGCN() || target.isSPIRV(); }
-
   void count(const MachineInstr &instruction) {
     const auto found = classOf(instruction, names.getName(instruction.getOpcode()), target);
     if (!found)
       return;
-    bool isVector = isGpu() && !found->scalar;
+    bool isVector = isGpu(target) && !found->scalar;
     for (const MachineOperand &operand : instruction.explicit_operands()) {
       if (!operand.isReg() || !operand.getReg().isPhysical() || reserved[operand.getReg()])
         continue;
@@ -121,7 +119,7 @@ private:
           static_cast<unsigned>(*registers.regunits(operand.getReg().asMCReg()).begin());
       const bool vector = holdsFloats(operand.getReg().asMCReg());
       (vector ? vectors : general).insert(unit);
-      isVector |= vector && !isGpu();
+      isVector |= vector && !isGpu(target);
     }
     ++(isVector ? loop.vector : loop.scalar);
     ++loop.kinds[unsigned(found->kind)][unsigned(found->type)];

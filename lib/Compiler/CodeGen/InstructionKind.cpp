@@ -1,6 +1,7 @@
 #include "lib/Compiler/CodeGen/InstructionKind.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Regex.h"
 
 using namespace llvm;
@@ -94,7 +95,11 @@ ArrayRef<Row> tableOf(const Triple &target) {
 }
 } // namespace
 
-static bool matches(StringRef pattern, StringRef name) { return Regex(pattern).match(name); }
+/// Patterns are compiled once for each thread: a kernel has thousands of instructions.
+static bool matches(StringRef pattern, StringRef name) {
+  thread_local StringMap<Regex> compiled;
+  return compiled.try_emplace(pattern, pattern).first->second.match(name);
+}
 
 unsigned mlir::nb::bytesOf(StringRef name) {
   SmallVector<StringRef> parts;
@@ -115,7 +120,7 @@ static NumberType typeOf(StringRef name, const Triple &target) {
                               : NumberType::Other;
 }
 
-static bool isGpu(const Triple &target) {
+bool mlir::nb::isGpu(const Triple &target) {
   return target.isNVPTX() || target.isAMDGCN() || target.isSPIRV();
 }
 

@@ -42,6 +42,9 @@ struct InstructionClass {
   unsigned issued = 1;
 };
 
+/// Is the code for a GPU? SPIR-V is.
+bool isGpu(const llvm::Triple &target);
+
 /// Nothing for what is no instruction of the machine.
 std::optional<InstructionClass> classOf(const llvm::MachineInstr &instruction, llvm::StringRef name,
                                         const llvm::Triple &target);
