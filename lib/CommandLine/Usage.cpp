@@ -77,6 +77,8 @@ constexpr Variable variables[] = {
                        "-o FOLDER/), searched before the cache"},
     {"NB_KERNEL_FILES", "a folder, as an absolute path, for the files of running kernels, so that "
                         "perf finds their functions and lines"},
+    {"NB_TRACE_EVENTS", "the file of --trace-events, for all programs and for Python; %p in the "
+                        "name is replaced by the number of the process"},
     {"NB_COMPILER_LIBRARY",
      "the file of libnb-compiler.so, as an absolute path (default: the installed one)"},
     {"NANOBRAGG_DISABLE_COMPILE", "as --no-fuse, unless it is 0; also NANOBRAG_DISABLE_COMPILE"},

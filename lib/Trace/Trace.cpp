@@ -82,6 +82,12 @@ void start(Clock::time_point from) {
   detail::recording = true;
 }
 
+bool isEmpty() {
+  Record &record = Record::get();
+  const std::lock_guard lock(record.mutex);
+  return record.events.empty();
+}
+
 std::string finish(const std::string &program) {
   detail::recording = false;
   Record &record = Record::get();
@@ -136,6 +142,13 @@ void add(const char *category, std::string name, std::string detail, Clock::time
   Record &record = Record::get();
   const std::lock_guard lock(record.mutex);
   record.events.push_back({category, std::move(name), std::move(detail), begin, end, lane});
+}
+
+void addCompilerSpan(const char *name, const char *detail, std::int64_t begin, std::int64_t end) {
+  const auto at = [](std::int64_t time) {
+    return Clock::time_point(std::chrono::nanoseconds(time));
+  };
+  add("compiler", name, detail, at(begin), at(end), ownLane());
 }
 
 Span::Span(const char *category, std::string_view spanName) : on(isOn()), kind(category) {

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ inline bool isOn() { return detail::recording.load(std::memory_order_relaxed); }
 
 /// Begins the record of this process, whose time counts from `from`. A record that exists goes on.
 void start(Clock::time_point from);
+/// Has nothing been added since?
+bool isEmpty();
 /// Ends the record and returns it; `program` is the name of the process in it.
 std::string finish(const std::string &program);
 
@@ -39,6 +42,9 @@ Lane laneNamed(const std::string &name);
 /// A span that has ended. Spans of one lane are nested or apart.
 void add(const char *category, std::string name, std::string detail, Clock::time_point begin,
          Clock::time_point end, Lane lane);
+
+/// A span of the compiler's, on the calling thread; times are nanoseconds of CLOCK_MONOTONIC.
+void addCompilerSpan(const char *name, const char *detail, std::int64_t begin, std::int64_t end);
 
 /// The span of its own life. `category` is a literal: "compiler", "cache", "threads", "files",
 /// "gpu" or "run".

@@ -76,14 +76,6 @@ void *openLibrary() {
   throw std::runtime_error(error ? taken(api, error) : "the compiler failed without saying why");
 }
 
-/// A span of the compiler's, on the thread that called it.
-void addSpan(const char *name, const char *detail, std::int64_t begin, std::int64_t end) {
-  const auto at = [](std::int64_t time) {
-    return trace::Clock::time_point(std::chrono::nanoseconds(time));
-  };
-  trace::add("compiler", name, detail, at(begin), at(end), trace::ownLane());
-}
-
 std::vector<std::string> &flagsOfProcess() {
   static std::vector<std::string> flags;
   return flags;
@@ -93,7 +85,7 @@ std::vector<std::string> &flagsOfProcess() {
 template <typename Call>
 int callCompiler(const nb_compiler_api &api, Call call) {
   if (api.record_spans)
-    api.record_spans(trace::isOn() ? addSpan : nullptr);
+    api.record_spans(trace::isOn() ? trace::addCompilerSpan : nullptr);
   int status = 0;
   onLargeStack([&] { status = call(); });
   return status;

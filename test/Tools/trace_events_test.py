@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""trace_events_test.py NB_SIM NB_COMPILE: what --trace-events writes."""
+"""trace_events_test.py NB_SIM NB_COMPILE: what --trace-events and NB_TRACE_EVENTS write."""
 
 import collections
 import json
@@ -20,16 +20,19 @@ class TraceEvents(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
 
-    def run_tool(self, tool, *words, status=0):
+    def run_tool(self, tool, *words, status=0, **variables):
         done = subprocess.run([tool, *words], cwd=self.root, text=True, capture_output=True,
-                              env=os.environ | {"NB_CACHE_DIR": str(self.root / "cache")})
+                              env=os.environ | {"NB_CACHE_DIR": str(self.root / "cache")} | variables)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
     def trace(self, *words, tool=None):
         """The spans of a run in their order, and the names of lanes."""
         self.run_tool(tool or NB_SIM, *words, "--trace-events=t.json")
-        events = json.loads((self.root / "t.json").read_text())["traceEvents"]
+        return self.read("t.json")
+
+    def read(self, file):
+        events = json.loads((self.root / file).read_text())["traceEvents"]
         spans = [e for e in events if e["ph"] == "X"]
         for e in spans:
             self.assertLessEqual({"name", "cat", "pid", "tid", "ts", "dur"}, e.keys())
@@ -117,6 +120,39 @@ class TraceEvents(unittest.TestCase):
         spans, _ = self.trace(*SMALL, "-o", "k.so", tool=NB_COMPILE)
         self.assertIn("nb-fuse", {e["name"] for e in spans})
         self.assertIn("nb-compile", {e["name"] for e in spans})
+
+    def test_the_environment_of_every_program(self):
+        program = self.run_tool(NB_SIM, *SMALL, "-detpixels", "16", "--emit=nb").stdout
+        (self.root / "p.mlir").write_text(program)
+        small = [*SMALL, "-detpixels", "16"]
+        for tool, words, spans in (
+                ("nb-run", ["p.mlir", "--out", "i.npy", "--", *small], ["nb-fuse", "LLVM code generation"]),
+                ("nb-opt", ["p.mlir", "--nb-hoist-invariants", "--cse"], ["nb-hoist-invariants", "cse"]),
+                ("nb-try", [*small, "--grad=none", "--repeat=0"], ["try a pipeline", "interpret the program"]),
+                ("nb-compile", [*small, "-o", "k.so"], ["nb-fuse"]),
+                ("nb-sim", small, ["tile"]),
+                ("nb-cache", ["list"], [])):
+            with self.subTest(tool):
+                self.run_tool(pathlib.Path(NB_SIM).with_name(tool), *words, NB_TRACE_EVENTS="%p-t.json")
+                file, = self.root.glob("*-t.json")
+                found, _ = self.read(file.name)
+                names = [e["name"] for e in found]
+                self.assertLessEqual({*spans, tool}, set(names))
+                self.assertEqual({e["pid"] for e in found}, {int(file.name.split("-")[0])})
+                file.unlink()
+
+    def test_the_flag_wins_over_the_environment(self):
+        self.run_tool(NB_SIM, *SMALL, "--trace-events=t.json", NB_TRACE_EVENTS="other.json")
+        self.assertIn("nb-sim", [e["name"] for e in self.read("t.json")[0]])
+        self.assertEqual([path.name for path in self.root.glob("*other*")], [])
+
+    def test_what_fails_leaves_no_file(self):
+        for tool, words in (("nb-sim", ["-hkl", "none.hkl"]), ("nb-opt", ["none.mlir"]), ("nb-run", ["none.mlir"])):
+            with self.subTest(tool):
+                self.run_tool(pathlib.Path(NB_SIM).with_name(tool), *words, status=1, NB_TRACE_EVENTS="t.json")
+                self.assertEqual([path.name for path in self.root.glob("*t.json*")], [])
+                done = self.run_tool(pathlib.Path(NB_SIM).with_name(tool), *words, status=1, NB_TRACE_EVENTS="none/t.json")
+                self.assertRegex(done.stderr, f"^{tool}: error: .*none/t.json.*\n$")
 
     def test_a_plain_run_records_nothing(self):
         plain = self.run_tool(NB_SIM, *SMALL)

@@ -4,6 +4,7 @@
 #include "lib/Experiment/PixelList.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Files/TraceFile.h"
 #include "lib/Noise/Photons.h"
 #include "lib/Program/Derivative.h"
 #include "lib/Program/KernelSpecification.h"
@@ -22,7 +23,6 @@
 #include "tools/nb-compile/Inspect.h"
 #include "tools/nb-compile/Specialize.h"
 #include "tools/shared/RunSetup.h"
-#include "tools/shared/TraceFile.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -185,12 +185,11 @@ int run(const std::vector<std::string> &words) {
     return print(bashCompletion());
   if (!command.inspect.empty())
     return print(inspectKernel(command.inspect));
-  TraceFile trace(command.trace, "nb-compile", began);
+  if (command.trace)
+    trace::recordTo(*command.trace, began);
   const Work work = workOf(command);
   if (command.output.empty()) {
-    const std::string text = compile(command, work);
-    trace.commit();
-    return print(text);
+    return print(compile(command, work));
   }
   std::filesystem::path output = command.output;
   if (!output.has_filename()) {
@@ -203,7 +202,6 @@ int run(const std::vector<std::string> &words) {
     writeForEachChip(command, work);
   else
     writeFile(output, compile(command, work));
-  trace.commit();
   return Success;
 }
 

@@ -123,4 +123,6 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-explore", usage, argc, argv, run, setFlags); }
+int main(int argc, char **argv) {
+  return runTool("nb-explore", usage, argc, argv, traced<run>, setFlags);
+}

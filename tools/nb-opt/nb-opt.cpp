@@ -5,8 +5,10 @@
 #include "lib/Compiler/Pipelines/MLIRFlags.h"
 #include "lib/Compiler/Pipelines/RegisterPasses.h"
 #include "lib/Compiler/Pipelines/Registration.h"
+#include "lib/Compiler/Pipelines/TraceSpans.h"
 #include "lib/Compiler/Pipelines/ValueNames.h"
 #include "lib/Files/PrintableErrors.h"
+#include "lib/Files/TraceFile.h"
 #include "tools/nb-opt/Help.h"
 #include "tools/nb-opt/RunningPasses.h"
 
@@ -134,6 +136,7 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
   config.setPassPipelineSetupFn([given, text](PassManager &passes) {
     if (failed(given.setupPassPipeline(passes)))
       return failure();
+    nb::addPassSpans(passes);
     if (!given.shouldVerifyDiagnostics()) {
       passes.getContext()->getDiagEngine().registerHandler(noteFlags);
       nb::nameRunningPasses(passes);
@@ -159,6 +162,26 @@ LogicalResult run(int argc, char **argv, DialectRegistry &registry) {
   out->keep();
   return success();
 }
+
+/// With the record of NB_TRACE_EVENTS, where that is set.
+int runTraced(const std::vector<std::string> &words, std::vector<char *> &pointers,
+              DialectRegistry &registry) {
+  namespace trace = nanobragg::trace;
+  try {
+    if (const std::string file = trace::fileOfEnvironment(); !file.empty())
+      trace::recordTo(file);
+    LogicalResult done = success();
+    {
+      const nb::TraceSpans spans(trace::isOn() ? trace::addCompilerSpan : nullptr);
+      done = run(int(words.size()), pointers.data(), registry);
+    }
+    failed(done) ? trace::dropRecord() : trace::writeRecord("nb-opt");
+    return asMainReturnCode(done);
+  } catch (const std::exception &error) {
+    llvm::errs() << "nb-opt: error: " << error.what() << "\n";
+    return EXIT_FAILURE;
+  }
+}
 } // namespace
 
 int main(int argc, char **argv) {
@@ -177,9 +200,7 @@ int main(int argc, char **argv) {
     llvm::errs() << "nb-opt: error: " << llvm::toString(pointers.takeError()) << "\n";
     return EXIT_FAILURE;
   }
-  const auto runWords = [&] {
-    return asMainReturnCode(run(int(words.size()), pointers->data(), registry));
-  };
+  const auto runWords = [&] { return runTraced(words, *pointers, registry); };
   const bool help = llvm::any_of(words, [](StringRef word) {
     return word.starts_with("-") && is_contained({"h", "help", "help-hidden"}, word.ltrim('-'));
   });

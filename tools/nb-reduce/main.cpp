@@ -159,4 +159,6 @@ int run(const std::vector<std::string> &words) {
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-reduce", usage, argc, argv, run, setFlags); }
+int main(int argc, char **argv) {
+  return runTool("nb-reduce", usage, argc, argv, traced<run>, setFlags);
+}

@@ -249,5 +249,6 @@ int run(const std::vector<std::string> &words) {
 } // namespace
 
 int main(int argc, char **argv) {
-  return nanobragg::runTool("nb-run", usage, argc, argv, run, nanobragg::setFlags);
+  return nanobragg::runTool("nb-run", usage, argc, argv, nanobragg::traced<run>,
+                            nanobragg::setFlags);
 }

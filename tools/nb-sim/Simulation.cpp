@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/PixelList.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Files/TraceFile.h"
 #include "lib/MPI/Ranks.h"
 #include "lib/Noise/Photons.h"
 #include "lib/Parallel/ThreadTeam.h"
@@ -19,7 +20,6 @@
 #include "tools/nb-sim/MakeSeries.h"
 #include "tools/nb-sim/Profile.h"
 #include "tools/shared/Main.h"
-#include "tools/shared/TraceFile.h"
 
 #include <algorithm>
 #include <csignal>
@@ -155,8 +155,12 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
     throw UsageError("--" + tool.until.toString() +
                      " says where a program ends that is printed: add --emit=mlir");
   // Only the first of several ranks writes it.
-  TraceFile trace(ranks && ranks->rank() != 0 ? std::nullopt : tool.traceFile, "nb-sim",
-                  start.sinceMain.begin());
+  if (ranks && ranks->rank() != 0)
+    trace::dropRecord();
+  else if (tool.traceFile)
+    trace::recordTo(*tool.traceFile, start.sinceMain.begin());
+  trace::add("run", "read the command line", "", start.sinceMain.begin(), trace::Clock::now(),
+             trace::ownLane());
   // Not on the stack, which may be small.
   std::unique_ptr<RunSetup> whole;
   {
@@ -176,20 +180,14 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
     return finish("");
   }
   if (tool.emit != Emit::Nothing) {
-    const std::string text = emit(setup, kernels);
-    trace.commit();
-    return finish(text);
+    return finish(emit(setup, kernels));
   }
-  if (tool.compareEngines) {
-    const int status = compareEngines(setup, kernels);
-    trace.commit();
-    return status;
-  }
+  if (tool.compareEngines)
+    return compareEngines(setup, kernels);
   std::optional<Profile> profile;
   if (tool.profile)
     profile.emplace(kernels);
   const int status = run(setup, kernels, start, ranks);
-  trace.commit();
   return profile ? finish(profile->table()) : status;
 }
 

@@ -343,4 +343,6 @@ int run(const std::vector<std::string> &words) { return Try(parseTry(words)).run
 
 } // namespace
 
-int main(int argc, char **argv) { return runTool("nb-try", tryUsage, argc, argv, run, setFlags); }
+int main(int argc, char **argv) {
+  return runTool("nb-try", tryUsage, argc, argv, traced<run>, setFlags);
+}

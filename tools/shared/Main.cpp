@@ -2,6 +2,7 @@
 
 #include "lib/Files/InterruptGuard.h"
 #include "lib/Files/OutputFile.h"
+#include "lib/Files/TraceFile.h"
 #include "lib/Quantities/Printable.h"
 #include "lib/Quantities/UsageError.h"
 
@@ -52,7 +53,9 @@ bool isForMlir(const std::string &word) {
 
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
             int (*work)(const Words &words), void (*setFlags)(const Words &)) {
+  const auto began = trace::Clock::now();
   const auto report = [&](const char *problem, ExitStatus status) {
+    trace::dropRecord();
     std::fflush(stdout);
     std::fprintf(stderr, "%s: error: %s\n", name, printable(problem).c_str());
     if (status == UsageFailure)
@@ -64,13 +67,17 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
   openManyFiles();
   try {
     const io::InterruptGuard interrupt(name);
+    if (const std::string file = trace::fileOfEnvironment(); !file.empty())
+      trace::recordTo(file, began);
     Words words(argv + 1, argv + argc), flags;
     if (setFlags) {
       std::ranges::copy_if(words, std::back_inserter(flags), isForMlir);
       std::erase_if(words, isForMlir);
       setFlags(flags);
     }
-    return work(words);
+    const int status = work(words);
+    status == Failure ? trace::dropRecord() : trace::writeRecord(name);
+    return status;
   } catch (const UsageError &error) {
     return report(error.what(), UsageFailure);
   } catch (const std::bad_alloc &) {

@@ -23,7 +23,8 @@ using Words = std::vector<std::string>;
 /// Runs `work` on the words after the program's name and returns the exit status. Exceptions become
 /// one sentence on standard error, after a UsageError also a line that says who lists the flags.
 /// Ctrl-C ends it as io::InterruptGuard says.
-/// `setFlags`, of a tool that compiles, first gets the words for MLIR and LLVM, --mlir-... and
+/// With NB_TRACE_EVENTS, records what runs when. `setFlags`, of a tool that compiles, first gets
+/// the words for MLIR and LLVM, --mlir-... and
 /// --debug-only, which `work` then does not see.
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
             int (*work)(const Words &words), void (*setFlags)(const Words &) = nullptr);

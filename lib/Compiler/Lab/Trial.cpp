@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MD5.h"
+#include "llvm/Support/TimeProfiler.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <algorithm>
@@ -118,6 +119,7 @@ TrialOptions nb::trialOptionsOf(const nanobragg::CompileOptions &decided, const 
 }
 
 Expected<Expectation> nb::expect(Subject &subject, const TrialOptions &options) {
+  const llvm::TimeTraceScope span("interpret the program");
   Expectation expectation;
   // Averages in closed form are interpreted closed: the draws of such a program are but one.
   OwningOpRef<ModuleOp> program = subject.function()->getParentOfType<ModuleOp>().clone();
@@ -370,6 +372,7 @@ static TrialResult tryHere(TrialResult result, Subject &subject, const Expectati
 TrialResult nb::tryPipeline(Subject &subject, const Expectation &expectation,
                             const std::string &name, const std::string &pipeline,
                             const TrialOptions &options) {
+  const llvm::TimeTraceScope span("try a pipeline", name);
   TrialResult result;
   result.name = name;
   result.pipeline = pipeline;

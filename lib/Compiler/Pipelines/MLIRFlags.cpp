@@ -220,9 +220,13 @@ MLIRReport::~MLIRReport() {
   printPassStatistics();
 }
 
-FlaggedPassManager::FlaggedPassManager(MLIRContext *context) : PassManager(context) {
+void nb::addPassSpans(PassManager &passes) {
   if (llvm::timeTraceProfilerEnabled())
-    addInstrumentation(std::make_unique<TracePasses>());
+    passes.addInstrumentation(std::make_unique<TracePasses>());
+}
+
+FlaggedPassManager::FlaggedPassManager(MLIRContext *context) : PassManager(context) {
+  addPassSpans(*this);
   Followed *const followed = Followed::get().get();
   if (!followed)
     return;

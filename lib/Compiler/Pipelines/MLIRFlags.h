@@ -30,6 +30,9 @@ public:
   ~FlaggedPassManager();
 };
 
+/// Makes the passes of a manager spans of llvm::TimeTraceProfiler, where that records.
+void addPassSpans(PassManager &passes);
+
 /// A step of compilation that is not a pass: a row of --mlir-timing, and a span of
 /// llvm::TimeTraceProfiler.
 class Phase {

@@ -20,8 +20,8 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
 
   // The last that is registered is tried first.
-  nanobind::exception<UsageError>(module, "FlagError", PyExc_ValueError);
-  nanobind::exception<io::FileError>(module, "FileError", PyExc_OSError);
+  const nanobind::exception<UsageError> flagError(module, "FlagError", PyExc_ValueError);
+  const nanobind::exception<io::FileError> fileError(module, "FileError", PyExc_OSError);
   static nanobind::object unknownName = nanobind::steal(PyErr_NewException(
       "nanobragg.UnknownName",
       nanobind::make_tuple(nanobind::handle(PyExc_ValueError), nanobind::handle(PyExc_LookupError))
@@ -53,6 +53,7 @@ NB_MODULE(_core, module) {
   bindFunction(module);
   bindExperiment(module);
   bindCompiler(module);
+  bindTraceFile(module);
 #ifdef NB_WITH_JAX
   bindJax(module);
 #endif

@@ -131,6 +131,7 @@ void bindBackground(nb::module_ &module);
 void bindReflections(nb::module_ &module);
 void bindResponse(nb::module_ &module);
 void bindCompiler(nb::module_ &module);
+void bindTraceFile(nb::module_ &module);
 void bindJax(nb::module_ &module); ///< where XLA's headers were there
 
 } // namespace nanobragg::python

@@ -21,6 +21,7 @@ from .experiment import Background, Beam, Crystal, Detector, Expt, Goniometer, P
 from .function import Function
 from .response import counts, point_spread, true_counts
 from .labels import Spots
+from ._trace import trace_events
 from .simulator import Gradient, Loss, Parameter, ParameterTable, Simulator, counters, read_image
 from .units import (angstrom, degree, electronvolt, hc, kiloelectronvolt, meter, micrometer, millimeter, milliradian,
                     nanometer, percent, radian, second)
@@ -40,4 +41,5 @@ for _folder in (_os.path.join(_os.path.dirname(_os.path.realpath(_core.__file__)
 __all__ = ["Background", "Beam", "Crystal", "Detector", "Expt", "FileError", "FlagError", "Function", "Goniometer", "Gradient", "Loss",
            "Panel", "Parameter", "ParameterTable", "Simulator", "Spots", "UnknownName", "Warning", "angstrom", "counters", "counts", "degree",
            "electronvolt", "extract_background", "hc", "kiloelectronvolt", "meter", "micrometer", "millimeter",
-           "milliradian", "nanometer", "percent", "point_spread", "radian", "random_misset", "random_rotation", "read_image", "render_batch", "second", "true_counts"]
+           "milliradian", "nanometer", "percent", "point_spread", "radian", "random_misset", "random_rotation", "read_image", "render_batch", "second", "trace_events",
+           "true_counts"]
