@@ -550,7 +550,7 @@ SLOW translation FAST 1 0 0 0 0 0
         with open(text, "w") as file:
             file.write("no image")
         self.assertIn("has 2 panels and does not say where they stand; give --geometry", says(two))
-        self.assertIn("neither CBF nor NXmx nor SMV", says(text))
+        self.assertIn("neither CBF nor SMV nor NXmx", says(text))
         self.assertIn("No such file", says(none))
 
     def test_masks_what_the_data_say(self):

@@ -254,6 +254,25 @@ class Dials(unittest.TestCase):
         found, percent = self.process("a.nxs")
         self.agrees(found, truth, percent)
 
+    def test_nb_refine_reads_through_dxtbx(self):
+        """The same pixels and places as by its own reader."""
+        sys.path.insert(0, os.environ["NB_PYTHON_PATH"])
+        try:
+            from nanobragg.refine._foreign import by_dxtbx
+            from nanobragg.refine._photographs import read_photograph
+        except ImportError as error:
+            self.skipTest(f"the Python package cannot be imported ({error})")
+        self.write("camera.expt", tilted_panels())
+        self.simulate("--expt=camera.expt", "--nexus=a.nxs")
+        self.simulate(*CAMERA, "--cbf=a_0001.cbf")
+        for name in ("a.nxs", "a_0001.cbf"):
+            path = os.path.join(self.folder, name)
+            ours, theirs = read_photograph(path), by_dxtbx(path, path, 0)
+            np.testing.assert_array_equal(theirs.photons, ours.photons)
+            np.testing.assert_allclose([theirs.wavelength, theirs.distance, *theirs.centre], [ours.wavelength, ours.distance, *ours.centre],
+                                       atol=1e-3)
+            self.assertIn("dxtbx (Format", theirs.reader)
+
     def test_256_panels(self):
         self.write("camera.expt", many_panels())
         self.simulate("--expt=camera.expt", "--frames=scan", "--nexus=a.nxs", "--write-expt=truth.expt")

@@ -59,7 +59,7 @@ def main(words=None):
         "-mosaic_dom 25 -gauss_xtal; nb-refine still_*.cbf.bz2 --model=1abc.pdb --out=indexed")
     parser.add_argument("files", nargs="+", metavar="FILE",
                         help="an experiment list of DIALS (.expt) with one experiment per image or rotation scan, "
-                        "and its reflection table (.refl); with --model, images (CBF and SMV, also .gz and .bz2, or NXmx)")
+                        "and its reflection table (.refl); with --model, images (CBF and SMV, also .gz and .bz2, NXmx, and what fabio and dxtbx read)")
     parser.add_argument("--version", action="version", version=f"nb-refine {_core.version}", help="the version of the program")
     parser.add_argument("--model", metavar="FILE",
                         help="a PDB, mmCIF or MTZ file of this crystal form: nb-refine then finds the spots of each image, "
@@ -234,8 +234,14 @@ def _response(given):
 def _photographs(given):
     done = []
 
+    said = set()
+
     def show(still):
         done.append(still.index)
+        if (lines := still.described(given.noise)) and lines[0] not in said:
+            said.add(lines[0])
+            for line in (f"{still.image}:", *(f"  {line}" for line in lines)):
+                _print(line)
         counts = [str(one.indexed.sum()) for one in still.lattices]
         several = f" by {len(counts)} lattices ({', '.join(counts)})" if len(counts) > 1 else ""
         explained = f", chi-square {still.explained.chi2:.3g} per pixel" if still.explained else ""

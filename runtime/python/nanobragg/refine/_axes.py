@@ -8,6 +8,10 @@ from .._errors import FileError
 from ._crystal import rotation
 
 
+class Unplaced(FileError):
+    """A file does not say where its detector stands, or not in a way that is known here."""
+
+
 @dataclasses.dataclass
 class Axis:
     """A rotation by ``value`` (rad) about a vector, or a translation by ``value`` (mm) along it, after an offset (mm); in the

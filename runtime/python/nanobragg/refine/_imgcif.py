@@ -6,7 +6,8 @@ import numpy
 
 from .. import _core
 from .._errors import FileError
-from ._axes import Axis, frame
+from ._axes import Axis, Unplaced, frame
+
 
 def _rows(tables, category, *names):
     columns = [tables.get(f"_{category}.{name}") for name in names]
@@ -60,7 +61,7 @@ def read_header(path, header):
     for (array, section), order in directions.items():
         order = sorted(order, key=lambda one: one[0])
         if len(order) != 2 or any(by is None or by[0] not in axes for *_, by in order):
-            raise FileError(f"{path}: has {len(order)} directions of pixels with axes (_array_structure_list) for a part of its detector; "
+            raise Unplaced(f"{path}: has {len(order)} directions of pixels with axes (_array_structure_list) for a part of its detector; "
                             "two are needed. Give --geometry=FILE.expt, which says where the detector stands")
         begin = [starts.get((array, section, index), 1) - 1 for _, index, *_ in order]
         image = first.get(array, 0) + starts.get((array, section, "3"), 1) - 1

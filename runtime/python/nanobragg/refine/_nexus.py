@@ -10,7 +10,7 @@ import numpy
 
 from .. import _core
 from .._errors import FileError, Warning
-from ._axes import Axis, frame
+from ._axes import Axis, Unplaced, frame
 from ._geometry import material_named
 from ._imgcif import Element
 from ._photographs import Photograph, checked, measured, standing
@@ -148,7 +148,7 @@ def _said(path, detector):
     said = [detector.get(n) for n in ("detector_distance", "beam_center_x", "beam_center_y")]
     said[0] = said[0] if said[0] is not None else detector.get("distance")
     if any(node is None for node in said):
-        raise FileError(f"{path}: does not say where its detector stands (module, or detector_distance and beam_center_x, _y); give an "
+        raise Unplaced(f"{path}: does not say where its detector stands (module, or detector_distance and beam_center_x, _y); give an "
                         "experiment list that does with --geometry=FILE.expt")
     return _length(path, said[0]), (_number(said[1]), _number(said[2]))
 
@@ -160,27 +160,15 @@ def read_nexus(path, name, number, geometry=None):
     parts = [part for part in (entry.get("instrument"), entry.get("sample")) if part is not None] if entry else []
     found = [detector for part in parts[:1] for detector in part.groups("NXdetector")]
     if len(found) != 1:
-        raise FileError(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed")
+        raise Unplaced(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed")
     detector, = found
     modules = detector.groups("NXdetector_module") or [detector]
-    beams = [beam for part in parts for beam in part.groups("NXbeam")] + [beam for part in parts if (beam := part.get("beam"))]
-    wavelength = next((found for beam in beams if (found := beam.get("incident_wavelength"))), None)
-    if wavelength is None:
-        raise FileError(f"{path}: does not say its wavelength (beam/incident_wavelength)")
-    wavelengths = _wavelengths(path, wavelength)
-    sizes = [detector.get(n) for n in ("x_pixel_size", "y_pixel_size")]
-    if any(node is None for node in sizes):
-        fast = modules[0].get("fast_pixel_direction")
-        if fast is None:
-            raise FileError(f"{path}: does not say how large its pixels are (x_pixel_size, y_pixel_size)")
-        sizes = [fast, modules[0].get("slow_pixel_direction") or fast]
-    pixel, other = (_length(path, node) for node in sizes)
-    if abs(pixel / other - 1) > 1e-3:
-        raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; nb-refine needs square pixels")
-    cutoff = _number(detector.get("saturation_value"), numpy.inf)
-    lowest = _number(detector.get("underload_value"), 0)
     kind = " ".join(node.text for node in map(detector.get, ("description", "type")) if node)
-    more = {"cutoff": cutoff if cutoff > 0 else numpy.inf, "counting": bool(re.search("eiger|pilatus|pixel|counting", kind, re.I))}
+    more = {"counting": bool(re.search("eiger|pilatus|pixel|counting", kind, re.I) and not re.search("jungfrau", kind, re.I)), "cutoff": numpy.inf}
+    if (limit := _limit(name, detector, more["counting"])) > 0:
+        more["cutoff"] = limit
+    # Numbers of detectors that do not count photons are below zero where there is little light.
+    lowest = _number(detector.get("underload_value"), 0 if more["counting"] else -numpy.inf)
     if (thickness := detector.get("sensor_thickness")) is not None:
         more["thickness"] = _length(path, thickness)
     if (seconds := detector.get("count_time")) is not None:
@@ -195,18 +183,53 @@ def read_nexus(path, name, number, geometry=None):
         warnings.warn(f"{path}: its pixel_mask has {mask.size} pixels and its image {photons.size}, so that it masks none", Warning, stacklevel=2)
     elif mask is not None:
         photons = numpy.where(mask.numbers[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
-    wavelength = float(wavelengths[min(number, len(wavelengths) - 1)])
     if geometry is not None:
         return checked(geometry.photograph(path, photons, more["counting"]))
+    wavelength, pixel = _wavelength(path, parts, number), _pixel(path, detector, modules)
     elements = _elements(path, root, modules)
     if elements is None and photons.ndim == 3:
-        raise FileError(f"{path}: has {len(photons)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
+        raise Unplaced(f"{path}: has {len(photons)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
     if elements is None:
         distance, centre = _said(path, detector)
-        return checked(Photograph(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, **more))
+        return checked(Photograph(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, reader="distance and beam of HDF5", **more))
     if len(elements) > 1 and any(element.size is None for element in elements):
         raise FileError(f"{path}: does not say where its modules are in its image (data_origin, data_size)")
-    return checked(standing(path, wavelength, pixel, photons, elements, -numpy.inf, **more))
+    return checked(standing(path, wavelength, pixel, photons, elements, -numpy.inf, reader="modules of NXmx", **more))
+
+
+def _limit(name, detector, counting):
+    """The number from which on light is lost; 0 where the file does not say it. Masters of Dectris may have it among the settings of
+    the detector, which the tree leaves out."""
+    if (said := detector.get("saturation_value")) is not None or not counting:
+        return _number(said, 0.0)
+    try:
+        return float(numpy.ravel(_core.hdf5_numbers(name, f"{detector.name}/detectorSpecific/countrate_correction_count_cutoff"))[0])
+    except (FileError, IndexError):
+        return 0.0
+
+
+def _wavelength(path, parts, number):
+    """The wavelength of a frame, A. parts: groups that may have a beam."""
+    beams = [beam for part in parts for beam in part.groups("NXbeam")] + [beam for part in parts if (beam := part.get("beam"))]
+    wavelength = next((found for beam in beams if (found := beam.get("incident_wavelength"))), None)
+    if wavelength is None:
+        raise Unplaced(f"{path}: does not say its wavelength (beam/incident_wavelength); give --geometry=FILE.expt, which does")
+    wavelengths = _wavelengths(path, wavelength)
+    return float(wavelengths[min(number, len(wavelengths) - 1)])
+
+
+def _pixel(path, detector, modules):
+    """The edge of a pixel, mm."""
+    sizes = [detector.get(n) for n in ("x_pixel_size", "y_pixel_size")]
+    if any(node is None for node in sizes):
+        fast = modules[0].get("fast_pixel_direction")
+        if fast is None:
+            raise Unplaced(f"{path}: does not say how large its pixels are (x_pixel_size, y_pixel_size); give --geometry=FILE.expt, which does")
+        sizes = [fast, modules[0].get("slow_pixel_direction") or fast]
+    pixel, other = (_length(path, node) for node in sizes)
+    if abs(pixel / other - 1) > 1e-3:
+        raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; nb-refine needs square pixels")
+    return pixel
 
 
 def module_origins(path):

@@ -11,10 +11,11 @@ from .. import _core
 from .._errors import FileError, Warning
 from ..simulator import unpacked
 from . import _smv
-from ._axes import flat
+from ._axes import Unplaced, flat
+from ._fabio import read_pixels
 from ._geometry import attenuation_length, material_named
 from ._imgcif import is_full, read_header
-from ._panels import BEAM, Panels, placed
+from ._panels import ACROSS, BEAM, Panels, placed
 
 
 @dataclasses.dataclass
@@ -42,6 +43,8 @@ class Photograph:
     gain_sigma: float = 0.0  # a part of it; 0 where it was not measured
     zero: float = 0.0  # the file's number where there would be no noise
     lowest: float = 0.0  # the lowest number in the file that is a measurement
+    pedestal: float = None  # the zero that the file says, in its numbers
+    reader: str = ""  # the source of the geometry
 
     def in_photons(self, gain, zero, sigma=0.0):
         """With numbers of the file made photons."""
@@ -79,57 +82,103 @@ def standing(path, wavelength, pixel, image, elements, undefined=-1.0, **more):
 
 
 def read_photograph(path, geometry=None):
-    """The image of a CBF, a mini one as Pilatus and Eiger detectors write it or a full one (imgCIF), or of an SMV file, also
-    compressed by gzip or bzip2, or of an NXmx file, of which "file.nxs:7" is the frame of number 7, counted from 0. geometry: a Geometry, which
-    says where the detector stands in place of the file, of which any image will do then. FileError.
+    """The image in a file and what its header says. FileError.
+
+    Formats are CBF (mini and full), SMV and NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, and those that fabio
+    and dxtbx read, where they are installed. geometry: a Geometry, which says where the detector stands in place of the file.
     """
     frame = re.fullmatch(r"(.+):(\d+)", str(path))
     name, number = (frame[1], int(frame[2])) if frame and not os.path.exists(path) else (str(path), 0)
-    from ._nexus import is_hdf5, read_nexus
-    if is_hdf5(name):
-        return read_nexus(str(path), name, number, geometry)
-    content = unpacked(name)
-    header = content.partition(b"--CIF-BINARY-FORMAT-SECTION--")[0].decode("latin-1") if content.startswith(b"###CBF") else ""
-    smv = content.startswith(_smv.START)
-    if not header and not smv and geometry is None:
-        raise FileError(f"{path}: is neither CBF nor NXmx nor SMV; give --geometry=FILE.expt for images of other kinds, which says where their "
-                        "detector stands")
+    from . import _foreign, _nexus
+    try:
+        if _nexus.is_hdf5(name):
+            return _nexus.read_nexus(str(path), name, number, geometry)
+        content = unpacked(name)
+        if content.startswith(_smv.START):
+            return _of_smv(str(path), name, content, geometry)
+        if content.startswith(b"###CBF"):
+            return _of_cbf(str(path), content, geometry)
+    except Unplaced:
+        found = _foreign.by_dxtbx(str(path), name, number)
+        if found is None:
+            raise
+        return checked(found)
+    if geometry is None:
+        return checked(_foreign.read_foreign(str(path), name, number, content))
+    image = None if content.startswith(b"\x93NUMPY") else read_pixels(str(path), name, number, content)
+    return checked(geometry.photograph(str(path), _core.parse_image(str(path), content) if image is None else image, False))
 
-    def number(name, pattern):
-        found = re.search(pattern, header)
-        try:
-            return [float(text) for text in found.groups()] if found else None
-        except ValueError:
-            raise FileError(f"{path}: its header has no number for {name}: {found[0]}") from None
 
-    image = _core.parse_image(str(path), content)
+def _of_smv(path, name, content, geometry):
+    image = _smv.pixels(path, name, content)
+    if geometry is not None:
+        return checked(geometry.photograph(path, image, False))
+    return checked(Photograph(path, measured(image), reader="header of SMV", **_smv.read_header(path, content, image.shape)))
+
+
+def _of_cbf(path, content, geometry):
+    header = content.partition(b"--CIF-BINARY-FORMAT-SECTION--")[0].decode("latin-1")
+    image = _core.parse_image(path, content)
     counting = bool(re.search(r"# Detector: [^\n]{0,200}(PILATUS|EIGER)", header, re.I))
     if geometry is not None:
-        photograph = geometry.photograph(str(path), image, counting)
-    elif smv:
-        return checked(Photograph(str(path), measured(image), **_smv.read_header(path, content, image.shape)))
+        photograph = geometry.photograph(path, image, counting)
     elif is_full(header):
         wavelength, pixel, overload, undefined, elements = read_header(path, header)
-        photograph = standing(str(path), wavelength, pixel, image, elements, -1.0 if counting else undefined, cutoff=overload,
-                              counting=counting)
-    elif image.ndim == 3:
-        raise FileError(f"{path}: has {len(image)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
-    elif curved := re.search(r"# Detector: *(PILATUS\w* 12M)", header, re.I):
-        raise FileError(f"{path}: is of a {curved[1]}, a barrel of modules, and its header describes one plane; give --geometry=FILE.expt, "
-                        "which says where they stand (dials.import writes it)")
+        photograph = standing(path, wavelength, pixel, image, elements, -1.0 if counting else undefined, cutoff=overload,
+                              counting=counting, reader="axes of imgCIF")
     else:
-        said = {name: number(name, pattern) for name, pattern in _WANTED.items()}
-        if missing := [name for name, value in said.items() if value is None]:
-            raise FileError(f"{path}: its header does not say {', '.join(missing)}; give --geometry=FILE.expt, which does")
-        photograph = Photograph(str(path), measured(image), said["wavelength"][0], 1e3 * said["distance"][0],
-                                tuple(said["centre"]), 1e3 * said["pixel"][0])
+        return checked(of_mini_header(path, header, image, counting))
+    return checked(_with_options(photograph, header))
+
+
+def of_mini_header(path, header, image, counting, reader="header of miniCBF"):
+    """The Photograph of an image by Dectris' lines. FileError."""
+    if image.ndim == 3:
+        raise Unplaced(f"{path}: has {len(image)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
+    if curved := re.search(r"# Detector: *(PILATUS\w* 12M)", header, re.I):
+        raise Unplaced(f"{path}: is of a {curved[1]}, a barrel of modules, and its header describes one plane; give --geometry=FILE.expt, "
+                       "which says where they stand (dials.import writes it)")
+    said = {name: _of_line(path, header, name, pattern) for name, pattern in _WANTED.items()}
+    if missing := [name for name, value in said.items() if value is None]:
+        raise Unplaced(f"{path}: its header does not say {', '.join(missing)}; give --geometry=FILE.expt, which does")
+    return _with_options(Photograph(path, measured(image), said["wavelength"][0], 1e3 * said["distance"][0], tuple(said["centre"]),
+                                    1e3 * said["pixel"][0], counting=counting, reader=reader), header)
+
+
+def _of_line(path, header, name, pattern):
+    found = re.search(pattern, header)
+    try:
+        return [float(text) for text in found.groups()] if found else None
+    except ValueError:
+        raise FileError(f"{path}: its header has no number for {name}: {found[0]}") from None
+
+
+def _with_options(photograph, header):
+    """With what Dectris' lines say beside the geometry."""
     for name, pattern in _OPTIONAL.items():
-        if (value := number(name, pattern)) is not None:
+        if (value := _of_line(photograph.path, header, name, pattern)) is not None:
             setattr(photograph, name, value[0])
     if sensor := re.search(rf"# (\w+) sensor, thickness {_NUMBER} m", header):
         photograph.material = material_named(sensor[1])
         photograph.thickness = 1e3 * float(sensor[2])
-    return checked(photograph)
+    return photograph
+
+
+def described(photograph, shape, masked, given=False):
+    """Five lines on what was taken from an image: geometry, wavelength, exposure, gain and masks. shape: slow and fast pixels. masked:
+    pixels that are left out, by the reason. given: whether gain and zero were."""
+    p = photograph
+    panels = f"{len(p.panels)} panels, " if p.panels else f"{shape[1]} x {shape[0]} "
+    turned = f", two-theta {p.two_theta:g} degrees" if p.two_theta else ", turned" if p.axes is not None and not numpy.allclose(p.axes, ACROSS.T, atol=1e-3) else ""
+    sensor = f", {p.thickness:g} mm of {p.material}" if p.thickness and p.material else ""
+    yield f"geometry: {p.reader}: {p.distance:.2f} mm, beam at {p.centre[0]:.1f}, {p.centre[1]:.1f}, {panels}pixels of {p.pixel:.4g} mm{sensor}{turned}"
+    yield f"wavelength: {p.wavelength:.5g} A"
+    exposure = f"{p.seconds:g} s" if p.seconds else "not said"
+    yield f"exposure: {exposure}, {p.step:g} degrees from {p.start:g}" if p.step else f"exposure: {exposure}, no rotation said"
+    how = "given" if given else f"measured to {p.gain_sigma:.1%}" if p.gain_sigma else "photons are counted"
+    yield f"gain: {p.gain:.4g} of the file's units a photon, zero {p.zero:.4g} ({how})"
+    limit = (f", overloads from {p.cutoff * p.gain + p.zero:.6g} on" if numpy.isfinite(p.cutoff) else "")
+    yield "masks: " + ", ".join(f"{count} {name}" for name, count in masked.items()) + f" pixels{limit}"
 
 
 def checked(photograph):

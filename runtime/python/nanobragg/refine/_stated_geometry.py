@@ -1,6 +1,7 @@
 """Where a detector stands by an experiment list (.expt), in place of what its images say."""
 
 import dataclasses
+import os
 
 import numpy
 
@@ -59,7 +60,7 @@ class Geometry:
             elements = [dataclasses.replace(e, raw=(int(row), 0)) for e, row in zip(elements, rows)]
         image = numpy.where(image < (max(self.lowest, 0) if counting else self.lowest), -numpy.inf, image)
         return standing(path, self.wavelength, self.pixel, image, elements, -numpy.inf, cutoff=self.cutoff, counting=counting,
-                        thickness=self.thickness, material=self.material)
+                        thickness=self.thickness, material=self.material, reader=os.path.basename(self.path))
 
 
 def _onto(one, other):

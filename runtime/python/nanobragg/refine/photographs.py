@@ -29,7 +29,7 @@ from ._moments import Moments
 from ._modules import Modules
 from ._noise import gain_and_zero, largest_number, no_numbers
 from ._panels import BEAM, ONE
-from ._photographs import read_photograph
+from ._photographs import described, read_photograph
 from ._response import Response
 from ._spots import find_spots, usable_pixels
 from ._stated_geometry import Geometry
@@ -126,6 +126,10 @@ class Still:
     def of(self):
         """The lattice of each spot, -1 of none."""
         return numpy.select([one.indexed for one in self.lattices], range(len(self.lattices)), -1)
+
+    def described(self, given=False):
+        """Lines on what was taken from the image; none of one that was not read. given: whether gain and zero were."""
+        return list(described(self.photograph, self.shape, self.masked, given)) if self.photograph else []
 
     def of_spots(self, name):
         """An attribute of the spots' lattices, spot by spot."""
