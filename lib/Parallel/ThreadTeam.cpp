@@ -16,6 +16,10 @@
 
 namespace nanobragg {
 
+static std::atomic<void (*)()> startHook{nullptr};
+
+void ThreadTeam::atStart(void (*hook)()) { startHook = hook; }
+
 /// Calls of one forEach, on the stack of its caller.
 struct ThreadTeam::Job {
   const Work &work;
@@ -48,6 +52,8 @@ struct ThreadTeam::Helper {
   int number = 0;
 
   void live() {
+    if (void (*const hook)() = startHook)
+      hook();
     while (true) {
       state.wait(idle);
       // A caller that finished alone has taken its call back.

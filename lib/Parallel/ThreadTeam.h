@@ -23,6 +23,9 @@ public:
   ThreadTeam(const ThreadTeam &) = delete;
   ~ThreadTeam();
 
+  /// Has `hook` called by each helper that is started from now on, as it begins.
+  static void atStart(void (*hook)());
+
   int size() const { return 1 + int(helpers.size()); }
 
   /// Calls work(i, thread) once for each i in [0, count), begun in this order, each by whoever is

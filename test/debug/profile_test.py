@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""profile_test.py NB_SIM COMPILER: nb-sim --profile."""
+"""profile_test.py NB_SIM COMPILER PERF_EVENTS: nb-sim --profile."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-NB_SIM, COMPILER = map(os.path.abspath, sys.argv[1:3])
+NB_SIM, COMPILER, PERF_EVENTS = map(os.path.abspath, sys.argv[1:4])
 # Enough to compute that clocks of 250 Hz see it.
 CRYSTAL = ("-cell 100 90 80 90 95 90 -default_F 100 -N 5 -lambda 1 -distance 100 -detpixels 1024 --cull=off "
            "--quiet -nopgm -nonoise -osc 1 -phisteps 10 -oversample 4").split()
@@ -31,9 +31,10 @@ class Profile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def profile(self, *words, **environment):
-        """The table's rows, (share, line, op), of a run in which many samples are on lines."""
+    def profile(self, *words, by="", **environment):
+        """The table's rows, (share, line, op), of a run in which many samples are on lines. by: the text that says what interrupts."""
         out = self.nb_sim(*words, "--profile", **environment)
+        self.assertRegex(out, f"(?m)^sampled by .*{by}")
         header = HEADER.search(out)
         self.assertTrue(header, out)
         self.assertGreater(int(header[1]), 20, out)
@@ -56,6 +57,22 @@ class Profile(unittest.TestCase):
     def test_kernel_of_no_cache(self):
         self.assertIn("nb.lattice_factor", self.profile(NB_CACHE="off")[0][2])
 
+    def test_what_the_system_permits(self):
+        # The processor's cycles are a clock here, which every system has.
+        for permitted, by in ("cycles", "cycles of the processor$"), ("none", r"a timer \(its cycles may not be counted; .*\)$"):
+            with self.subTest(permitted):
+                rows = self.profile("--threads=2", by=by, LD_PRELOAD=PERF_EVENTS, NB_TEST_PERF_EVENTS=permitted)
+                self.assertIn("nb.lattice_factor", rows[0][2])
+
+    def test_all_threads_are_sampled(self):
+        self.nb_sim("--threads=4", "--profile")
+        begin = os.times().children_user
+        out = self.nb_sim("--threads=4", "--profile", LD_PRELOAD=PERF_EVENTS, NB_TEST_PERF_EVENTS="cycles")
+        seconds = os.times().children_user - begin
+        samples = sum(map(int, re.search(r"profile: (\d+) samples .* and (\d+) elsewhere", out).groups()))
+        # 1000 per second; the calling thread alone would have a quarter of them.
+        self.assertGreater(samples, 500 * seconds, out)
+
     def test_image_is_the_same(self):
         image = self.folder / "floatimage.bin"
         self.nb_sim()
@@ -70,4 +87,4 @@ class Profile(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,5 +1,6 @@
 #include "tools/nb-sim/Profile.h"
 
+#include "lib/Parallel/ThreadTeam.h"
 #include "runtime/kernels/KernelFile.h"
 
 #include <algorithm>
@@ -8,11 +9,17 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/perf_event.h>
 #include <map>
 #include <string_view>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <system_error>
 #include <ucontext.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -56,6 +63,61 @@ void takeSample(int, siginfo_t *, void *context) {
   lost.fetch_add(1);
 }
 
+/// An event of Linux that can interrupt a thread.
+struct Event {
+  const char *name;
+  std::uint32_t type;
+  std::uint64_t config;
+};
+constexpr Event cycles = {"cycles of the processor", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES};
+constexpr Event threadClock = {"Linux's clock of a thread", PERF_TYPE_SOFTWARE,
+                               PERF_COUNT_SW_CPU_CLOCK};
+constexpr int perSecond = 1000;
+
+/// Has the calling thread interrupted by the event until the process ends. Returns 0, or an error
+/// number.
+int interruptBy(const Event &event) {
+  perf_event_attr wanted{};
+  wanted.size = sizeof(wanted);
+  wanted.type = event.type;
+  wanted.config = event.config;
+  wanted.freq = 1;
+  wanted.sample_freq = perSecond;
+  wanted.disabled = 1;
+  wanted.exclude_kernel = 1;
+  wanted.exclude_hv = 1;
+  const int counter = int(::syscall(SYS_perf_event_open, &wanted, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  if (counter < 0)
+    return errno;
+  const f_owner_ex thisThread = {F_OWNER_TID, ::gettid()};
+  if (::fcntl(counter, F_SETFL, O_ASYNC) == 0 && ::fcntl(counter, F_SETSIG, SIGPROF) == 0 &&
+      ::fcntl(counter, F_SETOWN_EX, &thisThread) == 0 &&
+      ::ioctl(counter, PERF_EVENT_IOC_ENABLE, 0) == 0)
+    return 0;
+  const int problem = errno;
+  ::close(counter);
+  return problem;
+}
+
+template <const Event &event>
+void interruptThread() {
+  interruptBy(event); // a thread that cannot be watched computes all the same
+}
+
+const char *whyNoCycles(int problem) {
+  switch (problem) {
+  case EACCES:
+  case EPERM:
+    return "its cycles may not be counted; see kernel.perf_event_paranoid";
+  case ENOENT:
+  case ENODEV:
+  case EOPNOTSUPP:
+    return "this machine has no counter of its cycles";
+  default:
+    return std::strerror(problem);
+  }
+}
+
 void setTimer(suseconds_t microseconds) {
   const itimerval every = {{0, microseconds}, {0, microseconds}};
   if (::setitimer(ITIMER_PROF, &every, nullptr) != 0)
@@ -70,6 +132,22 @@ void handle(void (*handler)(int, siginfo_t *, void *)) {
   else
     action.sa_handler = SIG_IGN; // a signal that is on its way would end the process
   ::sigaction(SIGPROF, &action, nullptr);
+}
+
+/// Chooses what interrupts, and begins. Returns a line that says which it is.
+std::string beginSampling() {
+  const int problem = interruptBy(cycles);
+  if (problem == 0) {
+    ThreadTeam::atStart(interruptThread<cycles>);
+    return std::string("sampled by ") + cycles.name + "\n";
+  }
+  const std::string why = std::string(" (") + whyNoCycles(problem) + ")\n";
+  if (interruptBy(threadClock) == 0) {
+    ThreadTeam::atStart(interruptThread<threadClock>);
+    return std::string("sampled by ") + threadClock.name + why;
+  }
+  setTimer(1000); // the least that operating systems do is four times as long
+  return "sampled by a timer" + why;
 }
 
 /// The samples of one kernel, by instructions: addresses count from where it is loaded.
@@ -132,17 +210,13 @@ void add(Lines &lines, const CompilerLibrary::ProgramLines &program,
 Profile::Profile(KernelProvider &kernels) : kernels(kernels) {
   kernels.keepLines();
   handle(takeSample);
-  setTimer(1000); // the least that operating systems do is about this long
+  sampledBy = beginSampling();
 }
 
-Profile::~Profile() {
-  const itimerval off = {};
-  ::setitimer(ITIMER_PROF, &off, nullptr);
-  handle(nullptr);
-}
+Profile::~Profile() { handle(nullptr); }
 
 std::string Profile::table() {
-  setTimer(0);
+  handle(nullptr);
   std::uint64_t elsewhere = 0, inKernels = 0, onLines = 0;
   Lines lines;
   for (const auto &[kernel, found] : collect(elsewhere))
@@ -164,7 +238,7 @@ std::string Profile::table() {
                 "%llu elsewhere\n",
                 static_cast<unsigned long long>(inKernels), 100 * double(onLines) / all,
                 static_cast<unsigned long long>(elsewhere));
-  std::string table = text;
+  std::string table = text + sampledBy;
   if (!rows.empty())
     table += "share   line  op\n";
   for (const auto &[samples, place] : rows) {

@@ -1,8 +1,9 @@
 // Where kernels spend their time.
 //
-// A timer of the operating system counts the time that the threads of this process compute. Each
-// time it has run out, the thread that computes is interrupted and says which instruction comes
-// next. Kernels are files with debug information, so that instructions belong to lines of a
+// A counter of the processor's cycles interrupts each thread about a thousand times per second that
+// it computes, and the thread says which instruction comes next. Where such counters are not
+// permitted, Linux's clock of the thread does the same, and without that a timer of the process.
+// Kernels are files with debug information, so that instructions belong to lines of a
 // program.
 #ifndef NANOBRAGG_NBSIM_PROFILE_H
 #define NANOBRAGG_NBSIM_PROFILE_H
@@ -13,7 +14,8 @@
 
 namespace nanobragg {
 
-/// Samples a process from when it is made to when it is asked for a table. There is one at a time.
+/// Samples a process, its threads that are members of a ThreadTeam, from when it is made to when it
+/// is asked for a table. There is one at a time.
 class Profile {
 public:
   /// The provider's kernels get debug information from now on.
@@ -28,6 +30,7 @@ public:
 
 private:
   KernelProvider &kernels;
+  std::string sampledBy; ///< a line that says what interrupts
 };
 
 } // namespace nanobragg

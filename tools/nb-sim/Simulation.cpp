@@ -145,6 +145,9 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
       std::fprintf(stderr, "WARNING: %s\n", printable(problem).c_str());
   });
   KernelProvider kernels(CompilerLibrary::open, cache);
+  std::optional<Profile> profile;
+  if (tool.profile)
+    profile.emplace(kernels);
   // While the files are read; with a cache it turns out later whether the compiler is needed.
   const SimulatorOptions &options = tool.simulator;
   if (!tool.listParameters && options.passes.plugins.empty() &&
@@ -184,9 +187,6 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
   }
   if (tool.compareEngines)
     return compareEngines(setup, kernels);
-  std::optional<Profile> profile;
-  if (tool.profile)
-    profile.emplace(kernels);
   const int status = run(setup, kernels, start, ranks);
   return profile ? finish(profile->table()) : status;
 }
