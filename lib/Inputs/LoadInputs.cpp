@@ -275,6 +275,7 @@ CompleteExperiment withoutFactors(Options options, const Inputs &inputs,
   options.defaultF = 1;
   options.mosaicDomains = 1;
   options.oversample = 1;
+  options.spectrumBetween.reset(); // whoever needs the spectrum has it in the inputs
   return chooseDefaults(options, geometry, semantics);
 }
 

@@ -81,7 +81,8 @@ void takeCell(const std::string &path, const std::optional<Cell> &ofFile,
     loaded.options.cell = flagUnit::inSI(flagUnit::cell, *ofFile);
 }
 
-/// The finest spacing that a pixel sees, from the corners of all panels; A.
+/// The finest spacing that a pixel sees, from the corners of all panels, in the shortest
+/// wavelength; A.
 double finestSpacing(const ExperimentRequest &request, const LoadedInputs &loaded) {
   const CompleteExperiment complete =
       withoutFactors(loaded.options, loaded.inputs, {}, request.semantics);
@@ -100,8 +101,11 @@ double finestSpacing(const ExperimentRequest &request, const LoadedInputs &loade
         const Vec3 corner = sum(p.pix0, sum(scaled(p.fastAxis, f), scaled(p.slowAxis, s)));
         largest = std::max(largest, length(difference(unit(corner), e.beam.direction)));
       }
-  const double dispersion = 1 + e.beam.dispersion / 2;
-  return largest > 0 ? e.beam.wavelength * 1e10 / (largest * dispersion) : 1;
+  double shortest = e.beam.wavelength / (1 + e.beam.dispersion / 2);
+  for (const auto &[wavelength, density] : loaded.inputs.spectrum)
+    if (density > 0)
+      shortest = std::min(shortest, wavelength);
+  return largest > 0 ? shortest * 1e10 / largest : 1;
 }
 
 /// `model`: its share of the crystal and what has the rest.
@@ -117,13 +121,15 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
   std::optional<Cell> ofCommandLine;
   if (o.cell)
     ofCommandLine = flagUnit::inFlagUnits(flagUnit::cell, *o.cell);
-  if (!given)
-    if (const auto cell = io::cellOf(file.name, content, format))
-      loaded.options.cell = flagUnit::inSI(flagUnit::cell, *cell);
+  const std::optional<Cell> cell = io::cellOf(file.name, content, format);
+  if (!given && cell)
+    loaded.options.cell = flagUnit::inSI(flagUnit::cell, *cell);
   if (!o.cell && !loaded.inputs.hasMatrix())
     throw io::FileError(
         file.name, "has no unit cell (CRYST1, _cell); give -cell, or use a model of a crystal");
-  constexpr double finest = 1;
+  // Small cells have few reflections.
+  const bool isSmall = cell && (*cell)[0] * (*cell)[1] * (*cell)[2] < 1e4;
+  const double finest = isSmall ? 0 : 1;
   const double seen = finestSpacing(request, loaded) * 0.99; // the tails of what lies at the edge
   model.dmin = o.modelDmin ? flagUnit::angstroms.fromSI(*o.modelDmin)
                            : std::max({finest, seen, flagUnit::angstroms.fromSI(o.dmin)});

@@ -65,6 +65,10 @@ private:
   FailureOr<PlaneSpot::Bend> bendOf(PlaneSpot &spot, const DrawnSum::Crystal &crystal,
                                     const SpotPoint &point, const DrawnSum::Linear &about,
                                     Value node, FactorAt factorAt);
+  SpotPoint drawnAt(SpotPoint point);
+  FailureOr<DrawnSum::Linear> linearAt(const SpotPoint &point, Value other = {});
+  FailureOr<Value> indexAt(const SpotPoint &point) { return drawn.indexAt(drawnAt(point), r); }
+  bool narrowWavelengths(const DrawnSum::Crystal &crystal, const SpotPoint &middle);
   Value endOfSpectrum(bool isLast);
   Value lightOfSpectrum(SpotMoments &m, Value &shift, Value &variance,
                         const std::array<Value, 2> &covariance,
@@ -84,6 +88,11 @@ private:
   Value fast, slow; ///< the pixel that is listed
   Value density;    ///< the spectrum's for a sample; null: there is no spectrum
   Value start;      ///< the wavelength at which the reflection is expected; null: the nominal one
+  /// With a spectrum, its normal variable of the wavelength is drawn from a distribution that is
+  /// narrower by `narrow` about `centre`: of one of many times a spot's own range, differences
+  /// would leave nothing.
+  std::optional<unsigned> wave;
+  Value centre, narrow;
   bool turns = false;
   Value turn;    ///< where in the step it is expected
   StepPart part; ///< the part of the step whose light is asked for
@@ -134,6 +143,52 @@ bool Tabulator::findProgram() {
   return true;
 }
 
+/// A point of the program's own variables.
+SpotPoint Tabulator::drawnAt(SpotPoint point) {
+  if (wave) {
+    Value &of = point.normals[*wave];
+    of = of ? r.add(centre, r.mul(narrow, of)) : centre;
+  }
+  return point;
+}
+
+FailureOr<DrawnSum::Linear> Tabulator::linearAt(const SpotPoint &point, Value other) {
+  auto found = drawn.linearAt(drawnAt(point), r, other);
+  if (wave && succeeded(found)) {
+    Value &by = found->spot.byNormals[*wave];
+    by = r.scale(by, narrow);
+    if (other && found->otherByNormals[*wave])
+      found->otherByNormals[*wave] = r.mul(found->otherByNormals[*wave], narrow);
+  }
+  return found;
+}
+
+/// Narrows the wavelength's variable to some times the range that the spot takes by all others,
+/// wherever it is on the detector: along the normal of the plane that the place moves the Miller
+/// index in.
+bool Tabulator::narrowWavelengths(const DrawnSum::Crystal &crystal, const SpotPoint &middle) {
+  constexpr double wide = 16;
+  narrow = r.constant(b.getF64Type(), 1);
+  auto found = linearAt(middle);
+  if (failed(found))
+    return false;
+  Value normal = r.cross(found->spot.byUniforms[0], found->spot.byUniforms[1]);
+  Value variance = r.dot(normal, times(crystal.shape, normal, r));
+  for (auto [k, by] : llvm::enumerate(found->spot.byNormals))
+    if (k != *wave) {
+      Value along = r.dot(normal, by);
+      variance = r.add(variance, r.mul(along, along));
+    }
+  Value along = r.dot(normal, found->spot.byNormals[*wave]);
+  Value squared = r.div(r.mul(variance, wide * wide),
+                        maximum(r.mul(along, along), r.constant(b.getF64Type(), leastLight), r));
+  Value one = narrow, square = minimum(squared, one, r);
+  narrow = r.sqrt(square);
+  // A spot of all wavelengths, as the direct beam is, has the program's own draws.
+  centre = r.mul(centre, r.sub(one, square));
+  return true;
+}
+
 /// By what is seen a standard deviation away from the spot's middle. The factors of the whole pixel
 /// have their slopes later.
 FailureOr<PlaneSpot::Bend> Tabulator::bendOf(PlaneSpot &spot, const DrawnSum::Crystal &crystal,
@@ -149,16 +204,16 @@ FailureOr<PlaneSpot::Bend> Tabulator::bendOf(PlaneSpot &spot, const DrawnSum::Cr
     one[i] = 1;
     other[i] = -1;
     SpotPoint behind = spot.pointAt(one);
-    auto back = drawn.indexAt(spot.pointAt(other), r);
+    auto back = indexAt(spot.pointAt(other));
     if (failed(back))
       return failure();
     if (i == 2) { // along the angle the light's own slope hardly counts
-      auto next = drawn.indexAt(behind, r);
+      auto next = indexAt(behind);
       if (failed(next))
         return failure();
       ahead.push_back(*next);
     } else {
-      auto near = drawn.linearAt(behind, r);
+      auto near = linearAt(behind);
       if (failed(near))
         return failure();
       ahead.push_back(near->spot.distance);
@@ -171,7 +226,7 @@ FailureOr<PlaneSpot::Bend> Tabulator::bendOf(PlaneSpot &spot, const DrawnSum::Cr
     for (unsigned j = 0; j != i; ++j) {
       PlaneSpot::Offset two = one;
       two[j] = 1;
-      auto both = drawn.indexAt(spot.pointAt(two), r);
+      auto both = indexAt(spot.pointAt(two));
       if (failed(both))
         return failure();
       bend.second[j][i] = r.add(r.sub(*both, r.add(ahead[i], ahead[j])), middle);
@@ -219,10 +274,13 @@ Value Tabulator::lightOfSpectrum(SpotMoments &m, Value &shift, Value &variance,
           return r.exp(r.mul(r.mul(x, x), factor));
         };
         Value share = r.mul(part, exponential(off, -0.5));
-        Value lit = r.mul(lightAt(there), share), first = r.mul(lit, off);
+        // The weight of a draw of the program's over that of one of the narrower distribution.
+        Value drawnAs = r.mul(there, perWidth);
+        Value own = exponential(r.div(r.sub(drawnAs, centre), narrow), 0.5);
+        Value weight = r.mul(narrow, r.mul(own, exponential(drawnAs, -0.5)));
+        Value lit = r.mul(r.mul(lightAt(there), weight), share), first = r.mul(lit, off);
         Value at = r.mul(nominal, plus(there, 1, r));
-        Value spectrum = r.mul(drawn.valueWith(density, r, {{wavelength, at}}),
-                               exponential(r.mul(there, perWidth), 0.5));
+        Value spectrum = r.mul(drawn.valueWith(density, r, {{wavelength, at}}), own);
         return {lit, first, r.mul(first, off), r.mul(spectrum, share)};
       },
       r);
@@ -254,21 +312,25 @@ bool Tabulator::addTerm(ArrayRef<Value> reflection) {
   Value zero = r.constant(b.getF64Type(), 0);
   SpotPoint point;
   Value inverse = r.reciprocal(nominal), one = r.constant(b.getF64Type(), 1);
-  for (const Variable &variable : drawn.normals()) {
-    const bool ofWavelength = DeviateOp(variable.deviate).getTable() == argument("draw_wavelength");
-    point.normals.push_back(start && ofWavelength ? r.div(r.sub(r.mul(start, inverse), one),
-                                                          argument("bandwidth_sigma"))
-                                                  : zero);
+  for (auto [k, variable] : llvm::enumerate(drawn.normals())) {
+    point.normals.push_back(zero);
+    if (start && DeviateOp(variable.deviate).getTable() == argument("draw_wavelength"))
+      wave = k;
   }
   point.uniforms = {zero, zero};
   if (turns)
     point.uniforms.push_back(turn);
+  if (wave) {
+    centre = r.div(r.sub(r.mul(start, inverse), one), argument("bandwidth_sigma"));
+    if (!narrowWavelengths(*crystal, point))
+      return false;
+  }
   DrawnSum::Linear linear;
   std::optional<PlaneSpot> spot;
   for (int step = 0; step <= linearizations; ++step) {
     if (spot)
       point = spot->brightest(quadrature.exponent);
-    auto found = drawn.linearAt(point, r, wavelength);
+    auto found = linearAt(point, wavelength);
     if (failed(found))
       return false;
     linear = std::move(*found);

@@ -71,6 +71,51 @@ class Spectra(unittest.TestCase):
         self.assertGreater(len(pairs), 3, "harmonics on one ray")
         np.testing.assert_allclose([a / b for a, b in pairs], 2, rtol=5e-3)
 
+    def test_sharp_spots(self):
+        """A large crystal takes 1e-4 of the wavelengths, and its table is as exact."""
+        path = self.spectrum([0.46, 2.4], [1, 1])
+        sim = self.simulator(WHITE.replace("-N 120", "-N 2000").replace("-mosaic 0.1", "-mosaic 0.01"), path)
+        table = sim.reflections()
+        sim["distance"] += 1e-12
+        again = sim.reflections(miller_index=table.miller_index)
+        for name in ("photons", "fast", "slow", "covariance", "wavelength_sigma"):
+            np.testing.assert_allclose(again[name], table[name], rtol=1e-5, atol=1e-6 * np.abs(table[name]).max(), err_msg=name)
+        # The classical Laue factor, of a beam without polarization.
+        whole = np.all([abs(table.wavelength - end) > 5 * table.wavelength_sigma for end in (0.46, 2.4)], axis=0)
+        q = np.linalg.norm(table.miller_index @ self.reciprocal(sim), axis=1)
+        polarization = (1 + (1 - (q * 1e-10 * table.wavelength)**2 / 2)**2) / 2
+        light = table.photons / (polarization * (table.wavelength / q)**2)
+        np.testing.assert_allclose(light[whole] / np.median(light[whole]), 1, rtol=2e-3)
+
+    def test_a_model_of_atoms_and_a_spectrum_from_memory(self):
+        model = os.path.join(self.folder, "ge.cif")
+        with open(model, "w") as file:
+            file.write("""data_ge
+_cell_length_a 5.6575\n_cell_length_b 5.6575\n_cell_length_c 5.6575
+_cell_angle_alpha 90\n_cell_angle_beta 90\n_cell_angle_gamma 90
+_symmetry_space_group_name_H-M 'F d -3 m:2'
+loop_\n_atom_site_label\n_atom_site_type_symbol\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\n_atom_site_U_iso_or_equiv
+Ge1 Ge 0.125 0.125 0.125 0.007
+""")
+        wavelengths = np.array([0.5, 1.0, 2.4])
+        path = self.spectrum(wavelengths, [1, 3, 2])
+        flags = f"-hkl {model} -misset 17 29 41 -gauss_xtal -N 200 -mosaic 0.02 -distance 77 -detpixels 1000 -pixel 0.15 -fluence 1e24"
+        table = self.simulator(flags + " --average=closed", path).reflections()
+        d = 1e10 / np.linalg.norm(table.miller_index @ np.eye(3) / 5.6575e-10, axis=1)
+        self.assertLess(d[table.photons > 0].min(), 0.7, "far beyond 1 A, where factors of proteins end")
+        absent = ~((table.miller_index % 2 == 1).all(axis=1) | (table.miller_index % 2 == 0).all(axis=1))
+        self.assertTrue((table.photons[absent] == 0).all())
+        beam = {"fluence": 1e24, "spectrum": np.column_stack([1e-10 * wavelengths, [1, 3, 2]]), "spectrum_between": "linear"}
+        crystal = nb.Crystal(hkl=model, misset=np.radians([17, 29, 41]), shape="gauss", ncells=200, mosaic_spread=np.radians(0.02), average="closed")
+        detector = nb.Detector(distance=0.077, shape=(1000, 1000), pixel_size=0.15e-3)
+        same = nb.Simulator(crystal, nb.Beam(**beam), detector).reflections(miller_index=table.miller_index)
+        np.testing.assert_allclose(same.photons, table.photons, rtol=1e-6)
+        with self.assertRaisesRegex(ValueError, "Beam.sources"):
+            nb.Simulator(crystal, nb.Beam(spectrum=beam["spectrum"]), detector)
+        for wrong, words in (([1e-10, 2e-10], "points, 2"), ([[1e-10, -1.0], [2e-10, 1.0]], "not negative")):
+            with self.assertRaisesRegex(ValueError, words):
+                nb.Simulator(crystal, nb.Beam(spectrum=wrong, spectrum_between="linear"), detector)
+
     def test_structure_factors_are_those_of_each_energy(self):
         path = self.spectrum([0.6, 1.8], [1, 1])
         channels = []

@@ -35,6 +35,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <tuple>
 
 namespace nanobragg::python {
@@ -171,6 +172,17 @@ struct PythonRequest : ExperimentRequest {
     row.weight = weight;
     row.wavelength = wavelength;
     inputs.sources.push_back(row);
+  }
+
+  /// Rows of wavelength (m) and density over the wavelength.
+  void setSpectrum(std::vector<std::array<double, 2>> points) {
+    for (const auto &[wavelength, density] : points) {
+      checkField("Beam.spectrum", "-lambda", {&wavelength, 1});
+      if (!(density >= 0 && density < std::numeric_limits<double>::infinity()))
+        throw std::invalid_argument("Beam.spectrum has a density of " + std::to_string(density) +
+                                    "; it has to be finite and not negative");
+    }
+    inputs.spectrum = std::move(points);
   }
 
   void addBackground(std::vector<double> stol, std::vector<double> factor,
@@ -343,6 +355,7 @@ void bindExperiment(nb::module_ &module) {
           nb::arg("rows"))
       .def("add_source", &PythonRequest::addSource, nb::arg("position"), nb::arg("weight"),
            nb::arg("wavelength").none())
+      .def("set_spectrum", &PythonRequest::setSpectrum, nb::arg("points"))
       .def("add_background", &PythonRequest::addBackground, nb::arg("stol"), nb::arg("factor"),
            nb::arg("thickness").none(), nb::arg("density").none(), nb::arg("molar_mass").none());
 

@@ -213,7 +213,8 @@ class Beam(_Part):
     """The beam: wavelength, intensity, divergence, polarization, and amorphous material in it."""
     sources: object = _field("rows (x, y, z, weight, wavelength): positions of sources in any unit, and wavelengths in m")
     sourcefile: str = _field("file of sources")
-    spectrum: str = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight")
+    spectrum: object = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight; or, with "
+                              "spectrum_between=\"linear\", an array (points, 2) of wavelengths, m, and densities over the wavelength")
     background: object = _field("amorphous scattering: a Background, water or air, a file as of -stol, or a list of them")
 
     _files = {"sourcefile": "sources", "spectrum": "spectrum"}
@@ -224,6 +225,8 @@ class Beam(_Part):
             if len(row) not in (3, 4, 5):
                 raise ValueError("a source is x, y, z, weight and wavelength, the last two of which may be missing")
             request.add_source(row[:3], row[3] if len(row) > 3 else 1.0, row[4] if len(row) > 4 else None)
+        if self.spectrum is not None and not isinstance(self.spectrum, (str, os.PathLike)):
+            self._give_spectrum(request)
         several = isinstance(self.background, (list, tuple))
         for one in self.background if several else () if self.background is None else (self.background,):
             if isinstance(one, Background):
@@ -231,6 +234,17 @@ class Beam(_Part):
                                        one.density, one.molar_mass)
             else:
                 request.set_file("background", os.fspath(one))
+
+
+    def _give_spectrum(self, request):
+        points = numpy.asarray(self.spectrum, dtype=float)
+        if points.ndim != 2 or points.shape[1] != 2:
+            raise ValueError(f"Beam.spectrum has shape {points.shape}; it has to be (points, 2), wavelengths in m and densities")
+        if self.spectrum_between != "linear":
+            raise ValueError('Beam.spectrum is an array, which needs spectrum_between="linear"; lines are rows of Beam.sources')
+        if self.wavelength is None and self.energy is None and points[:, 1].sum() > 0:
+            request.set("Beam.wavelength", [float(numpy.average(points[:, 0], weights=points[:, 1]))])
+        request.set_spectrum(points.tolist())
 
 
 @_strict
