@@ -206,6 +206,7 @@ struct SpotTable {
   std::vector<double> fastFast{1}, fastSlow{0}, slowSlow{1}; ///< covariance of the place, pixels^2
   std::vector<double> skewFff{0}, skewFfs{0}, skewFss{0}, skewSss{0}; ///< as in SpotMoments.h
   std::vector<double> panel{0};
+  std::vector<double> depth{0}; ///< exponent of its brightest light, of that on the Ewald sphere
   std::vector<double> nodes{1}; ///< as many has its quadrature over a pixel
   /// Gauss-Legendre quadratures over an interval of length 1 about 0: of one node, of two and so
   /// on.

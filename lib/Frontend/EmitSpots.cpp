@@ -79,6 +79,13 @@ Value Emitter::skew(const Spot &spot, Value z1, Value z2, const std::array<Value
   return plus(times(z1, quadratic1), times(z2, quadratic2));
 }
 
+/// The exponent with the cubic part, which grows faster than the square and far from the middle of
+/// a very skew spot would outweigh it.
+Value Emitter::skewed(Value exponent, Value cubic) {
+  Value least = add("least_fall", mul("least_fall", number(0.5), exponent), number(0.5));
+  return op<arith::MinimumFOp>("exponent", sub("exponent", exponent, cubic), least);
+}
+
 /// The light of a spot that is not much thinner than a pixel, by the rule of equidistant nodes: at
 /// node i, j it is exp(e) u^i v^j A_i C_j B^(i j), with e, u and v of the pixel and A, B and C of
 /// the spot.
@@ -149,7 +156,7 @@ Value Emitter::lightOfWideSpot(const Spot &spot, Value x, Value y) {
   Value farthest = number(6);
   Value z1 = within("z1", combined("z1", first1, x, second1, y), farthest);
   Value z2 = within("z2", combined("z2", first2, x, second2, y), farthest);
-  exponent = sub("exponent", exponent, skew(spot, z1, z2, variances));
+  exponent = skewed(exponent, skew(spot, z1, z2, variances));
 
   // Horner's scheme, along slow within that along fast.
   std::array<Value, nodes> rows;
@@ -204,7 +211,7 @@ Value Emitter::lightOfThinSpot(const Spot &spot, Value count, Value x, Value y) 
     Value exponent = mul("exponent", falloff, mul("exponent", place, place));
     Value z1 = mul("z1", perFast, place);
     Value z2 = within("z2", mul("z2", nearer, offset), number(6));
-    exponent = sub("exponent", exponent, skew(spot, z1, z2, {number(1), Value(), number(1)}));
+    exponent = skewed(exponent, skew(spot, z1, z2, {number(1), Value(), number(1)}));
     Value fall = op<math::ExpOp>("fall", exponent);
     const auto edge = [&](double side) {
       return op<math::ErfOp>("edge", mul("edge", sharpness, add("edge", offset, number(side))));

@@ -86,6 +86,7 @@ private:
   Value lightOfWideSpot(const Spot &spot, Value x, Value y);
   Value lightOfThinSpot(const Spot &spot, Value count, Value x, Value y);
   Value skew(const Spot &spot, Value z1, Value z2, const std::array<Value, 3> &variances);
+  Value skewed(Value exponent, Value cubic);
 
   // EmitSolidAngle.cpp
   bool layersHaveSolidAngles() const;

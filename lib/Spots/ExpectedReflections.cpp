@@ -147,7 +147,6 @@ struct Image {
     }
     limits.dmin = e.variant.dmin ? e.dmin / units::angstrom : 0;
     limits.boxes = false;
-    limits.shines = [](const auto &) { return true; };
   }
 
   ExpectedReflection expected(const Spot &spot) const {

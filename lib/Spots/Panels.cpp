@@ -5,6 +5,11 @@
 #include <cmath>
 
 namespace nanobragg {
+namespace {
+
+bool isBetween(double x, double least, double end) { return x >= least && x < end; }
+
+} // namespace
 
 std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Vec3 &ray) {
   const Vec3 normal = cross(p.fast, p.slow);
@@ -21,15 +26,23 @@ std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Ve
   return std::array{(f - skew * s) / determinant, (s - skew * f) / determinant};
 }
 
-std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec3 &ray) {
+std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec3 &ray,
+                               double beyond, std::vector<PanelPoint> *beside) {
   std::optional<PanelPoint> first;
   double nearest = INFINITY;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const io::DialsPanel &p = panels[i];
     const auto mm = meetPlane(p, ray);
-    if (!mm || (*mm)[0] < 0 || (*mm)[1] < 0 || (*mm)[0] >= double(p.pixels[0]) * p.pixelSize[0] ||
-        (*mm)[1] >= double(p.pixels[1]) * p.pixelSize[1])
+    const auto isWithin = [&](double edge) {
+      return isBetween((*mm)[0] / p.pixelSize[0], -edge, double(p.pixels[0]) + edge) &&
+             isBetween((*mm)[1] / p.pixelSize[1], -edge, double(p.pixels[1]) + edge);
+    };
+    if (!mm || !isWithin(beyond))
       continue;
+    if (beyond != 0 && !isWithin(0)) {
+      beside->push_back({i, *mm});
+      continue;
+    }
     const double away =
         length(sum(p.origin, sum(scaled(p.fast, (*mm)[0]), scaled(p.slow, (*mm)[1]))));
     if (away >= nearest)

@@ -4,8 +4,10 @@
 
 #include "lib/Formats/DialsExperiment.h"
 
+#include <array>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace nanobragg {
 
@@ -14,8 +16,10 @@ struct PanelPoint {
   std::array<double, 2> mm; ///< along fast and slow, on the panel's plane
 };
 
-/// The first panel that a ray from the sample meets within its pixels.
-std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec3 &ray);
+/// The first panel that a ray from the sample meets within its pixels. `beside` receives where it
+/// meets the planes of panels outside of their pixels, up to so many pixels `beyond` their edges.
+std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec3 &ray,
+                               double beyond = 0, std::vector<PanelPoint> *beside = nullptr);
 
 /// Where the line of a ray meets a panel's plane; none behind the sample.
 std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &panel, const Vec3 &ray);

@@ -34,7 +34,8 @@ std::array<std::array<double, 2>, 2> shell(double a, double b, double c, double 
 class Predictor {
 public:
   Predictor(const io::DialsExperiment &image, const PredictionLimits &limits)
-      : image(image), limits(limits), s0(scaled(image.beam.direction, -1 / image.beam.wavelength)) {
+      : image(image), limits(limits), s0(scaled(image.beam.direction, -1 / image.beam.wavelength)),
+        forward(unit(s0)), sphere(length(s0)) {
     if (image.scan && image.goniometer) {
       turns = true;
       axis = image.goniometer->axis;
@@ -81,7 +82,7 @@ private:
   /// The nodes near the Ewald sphere of the lines along c*, or of every so many of these.
   void considerLines(std::int64_t every) {
     const double tolerance =
-        2 * length(s0) * (turns ? largest * half + width(largest) : width(largest));
+        2 * sphere * (turns ? largest * half + width(largest) : width(largest));
     const std::int64_t row = 2 * bound(1) + 1, lines = (2 * bound(0) + 1) * row;
     const double end = double(bound(2));
     for (std::int64_t line = 0; line < lines; line += every) {
@@ -117,7 +118,6 @@ private:
   /// 1/A. No reflection that the detector sees or the limit allows lies farther out.
   double largestNode() const {
     double sine = 0; // half the scattering angle's
-    const Vec3 forward = unit(s0);
     for (const io::DialsPanel &p : image.panels)
       for (int corner = 0; corner < 4; ++corner) {
         const auto edge = [&](int axis, bool end) {
@@ -130,7 +130,7 @@ private:
         const double cosine = dot(ray, forward);
         sine = std::max(sine, cosine < 0 ? 1 : std::sqrt(std::max(0.0, (1 - cosine) / 2)));
       }
-    const double seen = 2 * length(s0) * sine;
+    const double seen = 2 * sphere * sine;
     return limits.dmin > 0 ? std::min(seen, 1 / limits.dmin) : seen;
   }
 
@@ -151,7 +151,7 @@ private:
     const Vec3 q =
         sum(scaled(stars[0], hkl[0]), sum(scaled(stars[1], hkl[1]), scaled(stars[2], hkl[2])));
     const double far = length(q);
-    if (far > largest || !limits.shines(hkl))
+    if (far > largest || (limits.shines && !limits.shines(hkl)))
       return;
     if (far == 0)
       return direct();
@@ -182,12 +182,12 @@ private:
     const auto isFar = [&](double turn) {
       const double nearest = std::clamp(turn, -half, half);
       return nearest != turn &&
-             std::fabs(K + R * std::cos(nearest - centre)) > 2 * length(s0) * width(far);
+             std::fabs(K + R * std::cos(nearest - centre)) > 2 * sphere * width(far);
     };
     if (std::fabs(K) > R) { // it never crosses
       const double turn =
           std::remainder(K < 0 ? centre : centre + std::numbers::pi, 2 * std::numbers::pi);
-      if (limits.grazing && std::fabs(K) - R <= 2 * length(s0) * width(far) && !isFar(turn))
+      if (limits.grazing && std::fabs(K) - R <= 2 * sphere * width(far) && !isFar(turn))
         placeAt(hkl, q, far, turn, {turn - std::numbers::pi, turn + std::numbers::pi}, false);
       return;
     }
@@ -214,24 +214,23 @@ private:
 
   void still(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far) {
     const double excess = far * far + 2 * dot(s0, q);
-    if (std::fabs(excess) > 2 * length(s0) * width(far))
+    if (std::fabs(excess) > 2 * sphere * width(far))
       return;
-    const Vec3 forward = unit(s0);
     const Vec3 across = difference(q, scaled(forward, dot(q, forward)));
-    const double along = far * far / (2 * length(s0)), rest = far * far - along * along;
+    const double along = far * far / (2 * sphere), rest = far * far - along * along;
     if (!(rest > 0) || length(across) == 0)
       return;
     const Vec3 r = sum(scaled(forward, -along), scaled(unit(across), std::sqrt(rest)));
     Spot spot;
     spot.hkl = hkl;
-    spot.ray = scaled(unit(sum(s0, r)), length(s0));
-    spot.missing = std::atan2(dot(cross(q, r), unit(cross(s0, q))), dot(q, r));
+    spot.ray = sum(s0, r);
+    if (limits.boxes)
+      spot.missing = std::atan2(dot(cross(q, r), unit(cross(s0, q))), dot(q, r));
     place(spot, far);
   }
 
   /// |s / wavelength + q| = 1 / wavelength with the unit vector s along the beam.
   void white(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far) {
-    const Vec3 forward = unit(s0);
     const double wavelength = -2 * dot(forward, q) / (far * far);
     const double nearest = std::clamp(wavelength, (*limits.spectrum)[0], (*limits.spectrum)[1]);
     const double excess = far * far + 2 * dot(forward, q) / nearest;
@@ -246,25 +245,12 @@ private:
   }
 
   void place(Spot &spot, double far) {
-    const auto met = meet(image.panels, spot.ray);
+    beside.clear();
+    const auto met = meet(image.panels, spot.ray, limits.beyond, &beside);
     if (met)
       placeOn(*met, spot, far);
-    if (limits.beyond == 0)
-      return;
-    for (std::size_t i = 0; i < image.panels.size(); ++i)
-      if (const auto mm = meetPlane(image.panels[i], spot.ray);
-          mm && !isInside(i, *mm, 0) && isInside(i, *mm, limits.beyond))
-        placeOn({i, *mm}, spot, far);
-  }
-
-  bool isInside(std::size_t panel, const std::array<double, 2> &mm, double beyond) const {
-    const io::DialsPanel &p = image.panels[panel];
-    for (std::size_t i = 0; i < 2; ++i) {
-      const double pixel = mm[i] / p.pixelSize[i];
-      if (pixel < -beyond || pixel >= double(p.pixels[i]) + beyond)
-        return false;
-    }
-    return true;
+    for (const PanelPoint &point : beside)
+      placeOn(point, spot, far);
   }
 
   void placeOn(const PanelPoint &met, Spot &spot, double far) {
@@ -310,11 +296,14 @@ private:
   const io::DialsExperiment &image;
   const PredictionLimits &limits;
   Vec3 s0, axis{};
+  Vec3 forward;  ///< the unit vector of s0
+  double sphere; ///< its radius, 1/A
   bool turns = false;
   double half = 0, middle = 0; ///< rad, of the image's rotation
   std::array<Vec3, 3> stars;   ///< at the middle of the rotation, 1/A
   double largest = 0;
   std::vector<Spot> spots;
+  std::vector<PanelPoint> beside; ///< where a ray meets planes beside their panels
 };
 
 } // namespace

@@ -15,7 +15,7 @@ namespace nanobragg {
 struct PredictionLimits {
   SpotSize size;
   double dmin = 0;   ///< A; 0: no limit but the detector
-  bool boxes = true; ///< spots have boxes
+  bool boxes = true; ///< spots have boxes, and those of stills the rotation that they need
   /// Pixels beyond the edges of a panel where a spot is one of it, too.
   double beyond = 0;
   bool direct = false; ///< 0 0 0, the beam itself, is a spot
@@ -26,7 +26,7 @@ struct PredictionLimits {
   std::optional<std::array<double, 2>> spectrum{};
   /// Only these nodes, one after another, however far they are from the sphere.
   std::optional<std::vector<std::array<std::int32_t, 3>>> nodes{};
-  /// Whether a reflection has a structure factor other than 0.
+  /// Whether a reflection has a structure factor other than 0; empty: all have.
   std::function<bool(const std::array<std::int32_t, 3> &)> shines;
 };
 

@@ -425,7 +425,8 @@ Value Culler::tableOfListedPixels(function_ref<Value(StringRef)> argument) {
   });
 }
 
-/// A spot ends where its light has fallen off to the tolerance.
+/// A spot ends where its light has fallen off to the tolerance times the peak that its reflection
+/// has on the Ewald sphere.
 void Culler::runOnSpots() {
   findReflections();
   using N = nb_reach_numbers;
@@ -447,16 +448,13 @@ void Culler::runOnSpots() {
   const auto entry = [&](StringRef name, Value spot) -> Value {
     return LookupOp::create(b, loc, argument(name), ValueRange{spot}, /*inbounds=*/true);
   };
-  // A thin spot ends where its quadrature along fast does.
   const double bound =
       program.setting.isExact() ? exactBound : -std::log(program.setting.tolerance());
+  // A reflection off the Ewald sphere has less of it left.
   const auto extent = [&](StringRef name, Value spot) -> Value {
-    Value wide = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, entry("spot_nodes", spot),
-                                       constant(0));
-    Value ofQuadrature =
-        arith::MaximumFOp::create(b, loc, constant(bound), argument("average_exponent"));
-    Value exponent = r.select(wide, constant(bound), ofQuadrature);
-    return r.sqrt(r.mul(r.mul(exponent, 2), entry(name, spot)));
+    Value left = arith::MaximumFOp::create(b, loc, constant(0),
+                                           r.sub(constant(bound), entry("spot_depth", spot)));
+    return r.sqrt(r.mul(r.mul(left, 2), entry(name, spot)));
   };
   const auto shape = [&](StringRef name, Value spot) -> Value {
     if (name != "spot_fast_slow")

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace nanobragg {
@@ -194,8 +195,13 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
              fast = output("fast"), slow = output("slow"), fastFast = output("covariance_ff"),
              slowSlow = output("covariance_ss");
   const Detector &d = experiment.detector;
+  // A structure factor of 0 has no derivative either, but a weight of 0 has.
+  const auto photons = output("photons");
+  const bool hasDark = limits.ofImage && experiment.variant.bandwidth != Bandwidth::Spectrum &&
+                       experiment.sourceCount() == 1 &&
+                       std::ranges::any_of(photons, [](double light) { return light > 0; });
   const auto isLeftOut = [&](std::size_t place) {
-    if (!(partiality[place] >= limits.partiality))
+    if (!(partiality[place] >= limits.partiality) || (hasDark && photons[place] == 0))
       return true;
     const auto panel = std::int64_t(d.listPanel.values[place]);
     double fastPixels = double(d.wholeFastPixels), slowPixels = double(d.wholeSlowPixels);
@@ -219,10 +225,14 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
     if (!isLeftOut(places[row]))
       rows.push_back(row);
   // Neighbours in an image are read one after the other.
-  if (limits.ofImage)
-    std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
-      return std::pair(d.listPanel.values[places[row]], slow[places[row]]);
-    });
+  if (limits.ofImage) {
+    std::vector<std::tuple<double, double, std::size_t>> keys;
+    keys.reserve(rows.size());
+    for (const std::size_t row : rows)
+      keys.emplace_back(d.listPanel.values[places[row]], slow[places[row]], row);
+    std::ranges::sort(keys);
+    std::ranges::transform(keys, rows.begin(), [](const auto &key) { return std::get<2>(key); });
+  }
   const auto reorder = [&](std::vector<std::size_t> &of) {
     std::vector<std::size_t> kept;
     kept.reserve(rows.size());

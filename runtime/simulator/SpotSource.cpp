@@ -236,6 +236,9 @@ void SpotSource::take(const ReflectionTable &rows) {
   }
   to.panel.assign(room, -1);
   std::ranges::copy(rows.panel, to.panel.begin());
+  to.depth.assign(room, 0);
+  std::ranges::transform(rows.column("brightest"), to.depth.begin(),
+                         [](double share) { return std::max(0.0, -std::log(share)); });
   to.nodes = nodesFor(all.experiment.average, to);
   errors = errorsOf(to, rows.column("excess"), table.wholes());
   for (double &nodes : to.nodes)

@@ -42,6 +42,9 @@ class Orientation(unittest.TestCase):
             with self.subTest(sorted(how)):
                 np.testing.assert_allclose(image(nb.Crystal(**how), plate()), expected, rtol=1e-7, atol=1e-9 * expected.max())
 
+    def test_what_is_printed_are_the_fields_that_are_set(self):
+        self.assertEqual(repr(nb.Beam(wavelength=1e-10, fluence=1e24)), "Beam(wavelength=1e-10, fluence=1e+24)")
+
     def test_a_random_one_is_one_call(self):
         one, same, other = nb.random_rotation(3), nb.random_rotation(3), nb.random_rotation(4)
         np.testing.assert_allclose(one @ one.T, np.eye(3), atol=1e-12)

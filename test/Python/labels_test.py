@@ -85,6 +85,7 @@ class Orientations(unittest.TestCase):
         np.testing.assert_array_equal(nb.random_misset(3, seed=5), nb.random_misset(3, seed=5))
         np.testing.assert_array_equal(nb.random_misset(seed=5), nb.random_misset(3, seed=5)[0])
         self.assertFalse((nb.random_misset() == nb.random_misset()).all())
+        self.assertEqual(len({tuple(nb.random_misset(seed=seed)) for seed in range(100)}), 100)
         sim = nb.Simulator.from_flags(FLAGS)
         sim.set(misset=nb.random_misset(seed=5))
         np.testing.assert_array_equal(sim["misset"], nb.random_misset(seed=5))

@@ -37,6 +37,14 @@ class Loading(unittest.TestCase):
         self.assertLess(min(ratios), 1)
 
 
+    def test_modules_are_imported_when_they_are_used(self):
+        program = ("import sys, nanobragg as nb\nassert 'nanobragg.plot' not in sys.modules and 'plot' in dir(nb)\n"
+                   "nb.plot.png, nb.frames.Frames, nb.compiler.emit\nnb.plots\n")
+        code, error = run(program)
+        self.assertIn("AttributeError: module 'nanobragg' has no attribute 'plots'. Did you mean: 'plot'?", error)
+        self.assertNotEqual(code, 0)
+
+
 def add(name, use):
     def test(self):
         if not importlib.util.find_spec(name):

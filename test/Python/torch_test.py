@@ -404,6 +404,22 @@ class Frames(unittest.TestCase):
             self.assertTrue(any(torch.equal(frame["counts"], other["counts"]) and torch.equal(frame["labels"], other["labels"])
                                 and torch.equal(frame["parameters"]["misset"], other["parameters"]["misset"]) for other in together))
 
+    def test_noise_is_drawn_where_the_counts_are(self):
+        sim = nb.Simulator.from_flags("-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 64 -pixel 1 -oversample 1 "
+                                      "-fluence 1e27", threads=1)
+        draw = lambda rng: {"misset": nb.random_misset(seed=rng)}
+        on_host, on_device, again = (next(iter(nbt.Frames(sim, draw, background=3.0, device=device))) for device in (None, "cpu", "cpu"))
+        torch.testing.assert_close(on_device["counts"], again["counts"])
+        for name in ("labels", "parameters"):
+            torch.testing.assert_close(on_device[name], on_host[name])
+        sim.set(misset=on_host["parameters"]["misset"].numpy())
+        mean = torch.from_numpy(sim.image()) + 3
+        for frame in (on_host, on_device):
+            self.assertEqual(frame["counts"].dtype, torch.int32)
+            pulls = (frame["counts"] - mean) / mean.sqrt()
+            self.assertLess(abs(float(pulls.mean())), 0.1)
+            self.assertLess(abs(float(pulls.std()) - 1), 0.05)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,7 +5,7 @@
 // RUN: nb-opt %s --nb-cull --remarks-filter=nb-cull -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // The image of a table of spots: the places and ellipses of all stand ahead of it, up to where the
-// light has fallen to the tolerance, of thin spots to where the quadrature ends.
+// light has fallen to the tolerance times the peak on the Ewald sphere.
 
 // REMARK: spots are added to the pixels that they light; pixels without light are not computed
 
@@ -15,22 +15,21 @@
 // CHECK-DAG: nb.lookup inbounds %spot_slow
 // CHECK-DAG: nb.lookup inbounds %spot_panel
 // CHECK: nb.tabulate reflection
-// CHECK: arith.cmpf oeq
-// CHECK: arith.maximumf %{{.*}}, %average_exponent
-// CHECK: arith.select
+// CHECK: nb.lookup inbounds %spot_depth
+// CHECK: arith.subf
+// CHECK: arith.maximumf
 // CHECK: nb.lookup inbounds %spot_fast_fast
 // CHECK: nb.lookup inbounds %spot_slow_slow
 // CHECK: nb.lookup inbounds %spot_fast_slow
 // CHECK: nb.reach numbers({{.*}}) tables(
 // CHECK-NEXT: nb.image {{.*}} attributes {nb.lit}
 // CHECK: nb.sum reflection {{.*}} attributes {nb.lit = array<i64: 2>}
-func.func @image(%average_exponent: f64 {nb.name = "average_exponent"},
-                 %spot_fast: !nb.table<?xf64> {nb.name = "spot_fast"},
+func.func @image(%spot_fast: !nb.table<?xf64> {nb.name = "spot_fast"},
                  %spot_slow: !nb.table<?xf64> {nb.name = "spot_slow"},
                  %spot_fast_fast: !nb.table<?xf64> {nb.name = "spot_fast_fast"},
                  %spot_fast_slow: !nb.table<?xf64> {nb.name = "spot_fast_slow"},
                  %spot_slow_slow: !nb.table<?xf64> {nb.name = "spot_slow_slow"},
-                 %spot_nodes: !nb.table<?xf64> {nb.name = "spot_nodes"},
+                 %spot_depth: !nb.table<?xf64> {nb.name = "spot_depth"},
                  %spot_panel: !nb.table<?xf64> {nb.name = "spot_panel"},
                  %spots: index {nb.name = "spots"},
                  %np: index, %ns: index, %nf: index) -> tensor<?x?x?xf64>

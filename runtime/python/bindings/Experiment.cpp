@@ -1,6 +1,5 @@
 // From numbers, arrays and names of files to a simulator.
 #include "lib/Choose/Defaults.h"
-#include "lib/Choose/FreshSeed.h"
 #include "lib/CommandLine/NoEffect.h"
 #include "lib/Experiment/LabPanels.h"
 #include "lib/Experiment/RandomOrientation.h"
@@ -375,19 +374,6 @@ void bindExperiment(nb::module_ &module) {
   module.def(
       "misset_of", &anglesXYZ, nb::arg("rotation"),
       "The angles about lab X, then Y, then Z (rad) that make up a rotation matrix (row-major).");
-  module.def(
-      "random_missets",
-      [](std::size_t count, std::optional<std::int64_t> seed) {
-        std::int64_t state = -std::abs(seed.value_or(freshSeed()));
-        Ran1 random;
-        std::vector<double> angles;
-        for (std::size_t i = 0; i != count; ++i)
-          for (const double angle : drawOrientation(Rule::Right, random, state))
-            angles.push_back(angle);
-        return takeVector(std::move(angles), {count, 3});
-      },
-      nb::arg("count"), nb::arg("seed").none(),
-      "Angles about lab X, then Y, then Z (rad) of rotations, uniform over all of them.");
   module.def("rotation_of", &rotationXYZ, nb::arg("angles"),
              "The matrix (row-major) of rotations about lab X, then Y, then Z (rad).");
 

@@ -151,7 +151,7 @@ NB_ARCHIVE(Average, nodes, weights, exponent, tolerance, around, fast, slow, phi
 NB_ARCHIVE(ReflectionList, h, k, l, turn, begin, end, source, layer, wavelength)
 
 NB_ARCHIVE(SpotTable, photons, fast, slow, fastFast, fastSlow, slowSlow, skewFff, skewFfs, skewFss,
-           skewSss, panel, nodes, node, weight)
+           skewSss, panel, depth, nodes, node, weight)
 
 NB_ARCHIVE(Experiment, variant, crystal, goniometer, beam, detector, dmin, waterSize, background,
            average, reflections, spots)

@@ -36,7 +36,7 @@ def _strict(cls):
         said = meaning if kind != "choice" else " or ".join(map(str, takes)) + ": " + meaning
         cls.__annotations__[name] = object
         setattr(cls, name, _field(said + (f", {unit}" if unit != "1" else "")))
-    cls = dataclasses.dataclass(kw_only=True)(cls)
+    cls = dataclasses.dataclass(kw_only=True, repr=False)(cls)
     names = [f.name for f in dataclasses.fields(cls)]
     made = cls.__init__
 
@@ -90,6 +90,10 @@ class _Part:
 
     _files = {}  # fields that name files, and what _core calls those
 
+    def __repr__(self):
+        given = [f"{f.name}={value!r}" for f in dataclasses.fields(self) if (value := getattr(self, f.name)) is not None]
+        return f"{type(self).__name__}({', '.join(given)})"
+
     def give(self, request):
         """Puts what is set into the request."""
         for name, (kind, takes, _, meaning, lowest) in _quantities.get(type(self).__name__, {}).items():
@@ -131,12 +135,13 @@ def _matrix(value, name):
 def random_misset(count=None, seed=None):
     """Angles for ``misset`` (rad), uniform over all rotations: (3,), or (count, 3).
 
-    seed: a whole number, or a random generator of NumPy; None: others each time. Angles that are drawn uniformly themselves crowd at the
-    poles.
+    seed: a whole number from 0, or a random generator of NumPy; None: others each time. Angles that are drawn uniformly themselves crowd
+    at the poles.
     """
-    if isinstance(seed, numpy.random.Generator):
-        seed = int(seed.integers(2**31))
-    angles = _core.random_missets(1 if count is None else operator.index(count), seed)
+    drawn = numpy.random.default_rng(seed).normal(size=(1 if count is None else operator.index(count), 4))
+    w, x, y, z = drawn.T / numpy.linalg.norm(drawn, axis=1)  # a unit quaternion, uniform over the sphere
+    angles = numpy.stack([numpy.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), numpy.arcsin(numpy.clip(2 * (w * y - x * z), -1, 1)),
+                          numpy.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))], axis=1)
     return angles[0] if count is None else angles
 
 

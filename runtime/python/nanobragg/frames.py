@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy
@@ -37,7 +38,7 @@ class Poisson:
 
     def __call__(self, rng: numpy.random.Generator, shape: tuple[int, ...]) -> NDArray[numpy.int32]:
         bits = rng.integers(65536, size=shape, dtype=numpy.uint16)
-        counts = self._counts[bits]
+        counts = self._counts.take(bits)
         at = numpy.flatnonzero(counts < 0)
         places = (bits.reshape(-1)[at] + rng.random(len(at))) / 65536
         counts.reshape(-1)[at] = numpy.minimum(numpy.searchsorted(self._below, places, side="right"), len(self._below) - 1)
@@ -60,30 +61,33 @@ class Frames:
             raise ValueError(f"background is one number of at least 0, or such numbers in the image's shape {sim.shape}")
         flat = self.background.ndim == 0 and 0 < self.background <= Poisson.largest
         self._flat = Poisson(float(self.background)) if flat else None
+        self._light = numpy.empty(sim.shape)
 
-    def __getitem__(self, number: int) -> dict[str, Any]:
+    def drawn(self, number: int) -> tuple[numpy.random.Generator, dict[str, Any]]:
+        """A frame's random generator and its parameters, which the simulator has then."""
         if number < 0 or (self.count is not None and number >= self.count):
             raise IndexError(f"there is no frame {number}")
         rng = numpy.random.default_rng((self.seed, number))
         parameters = dict(self.draw(rng))
         self.sim.set(**parameters)
-        spots = self.sim.spots(self.least, light := self.sim.image())
+        return rng, parameters
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        rng, parameters = self.drawn(number)
+        spots = self.sim.spots(self.least, light := self.sim.image(out=self._light))
         return {"counts": self._counted(light, rng), "labels": spots.labels, "spots": spots, "parameters": parameters}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self.part(0, 1)
+        return (self[number] for number in self.numbers(0, 1))
 
-    def part(self, index: int, count: int) -> Iterator[dict[str, Any]]:
-        """Every ``count``-th frame from number ``index`` on."""
-        number = index
-        while self.count is None or number < self.count:
-            yield self[number]
-            number += count
+    def numbers(self, index: int, count: int) -> Iterable[int]:
+        """The number of every ``count``-th frame from ``index`` on."""
+        return itertools.count(index, count) if self.count is None else range(index, self.count, count)
 
     def _counted(self, light, rng):
         if self._flat is None:
             return rng.poisson(light + self.background).astype(numpy.int32)
         counts = self._flat(rng, light.shape)
-        lit = light > 0
-        counts[lit] += rng.poisson(light[lit]).astype(numpy.int32)  # a sum of Poisson's numbers is one
+        lit = numpy.flatnonzero(light > 0)
+        counts.reshape(-1)[lit] += rng.poisson(light.reshape(-1)[lit]).astype(numpy.int32)  # a sum of Poisson's numbers is one
         return counts

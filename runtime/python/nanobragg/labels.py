@@ -97,13 +97,21 @@ def spots(sim: Simulator, least: float, image: Any) -> Spots:
     light = _bragg_light(sim) if image is None else doubles(image, "the image")
     if light.shape != sim.shape:
         raise ValueError(f"the image has shape {light.shape}, but the simulator's has {sim.shape}")
-    lit = light >= max(least, numpy.finfo(float).tiny)
-    at = numpy.argwhere(lit.reshape(-1, *sim.shape[-2:]))  # panel, slow, fast
-    hkl = numpy.rint(miller_indices(sim, None, at)).astype(numpy.int64)
-    rows, number = numpy.unique(numpy.column_stack([at[:, 0], hkl]), axis=0, return_inverse=True)
-    number = number.reshape(-1)
-    photons = numpy.asarray(numpy.bincount(number, light[lit], len(rows)), dtype=float)
-    slow, fast = (numpy.bincount(number, light[lit] * (at[:, i] + 0.5), len(rows)) / photons for i in (1, 2))
-    labels = numpy.zeros(light.shape, dtype=numpy.int32)
+    lit = numpy.flatnonzero(light >= max(least, numpy.finfo(float).tiny))
+    of_lit = light.reshape(-1)[lit]
+    at = numpy.stack(numpy.unravel_index(lit, light.reshape(-1, *sim.shape[-2:]).shape), -1)  # panel, slow, fast
+    rows = numpy.column_stack([at[:, 0], numpy.rint(miller_indices(sim, None, at)).astype(numpy.int64)])
+    first, number = _distinct(rows)
+    photons = numpy.bincount(number, of_lit, len(first)).astype(float)
+    slow, fast = (numpy.bincount(number, of_lit * (at[:, i] + 0.5), len(first)) / photons for i in (1, 2))
+    labels = numpy.zeros(light.size, dtype=numpy.int32)
     labels[lit] = number + 1
-    return Spots(labels, rows[:, 1:], photons, rows[:, 0], fast, slow)
+    return Spots(labels.reshape(light.shape), rows[first, 1:], photons, rows[first, 0], fast, slow)
+
+
+def _distinct(rows):
+    """The first of each different row of small whole numbers, in ascending order, and the number of each row among them."""
+    if not len(rows):
+        return numpy.zeros((2, 0), dtype=numpy.int64)
+    code = numpy.ravel_multi_index(tuple((rows - rows.min(axis=0)).T), tuple(numpy.ptp(rows, axis=0) + 1))
+    return numpy.unique(code, return_index=True, return_inverse=True)[1:]

@@ -107,6 +107,9 @@ class Reflections(dict[str, NDArray]):
         except KeyError:
             raise AttributeError(f"a table of reflections has no {name!r}; it has {', '.join(self)}") from None
 
+    def __repr__(self) -> str:
+        return f"<{len(self['photons'])} reflections, with the columns {', '.join(self)}>"
+
     def _core(self):
         if self._simulator is None:
             raise ValueError("tables of many experiments have no derivatives; make each by Simulator.reflections")

@@ -107,18 +107,29 @@ class Frames(torch.utils.data.IterableDataset):
     """The frames of ``nanobragg.frames.Frames``, with its arguments, as tensors for a DataLoader.
 
     An item has ``counts`` and ``labels``, int32 in the image's shape, and ``parameters``. Worker w of n makes frames w, w + n, ...: which frames
-    there are does not depend on n. Give a simulator with threads=1 to a DataLoader of several workers.
+    there are does not depend on n. Give a simulator with threads=1 to a DataLoader of several workers. device: where counts and labels
+    are; the noise is drawn there. The image of a simulator with device="cuda" stays in the GPU's memory, and a copy of it is labelled.
     """
 
-    def __init__(self, sim: Simulator, draw: Any, **options: Any) -> None:
+    def __init__(self, sim: Simulator, draw: Any, *, device: Any = None, **options: Any) -> None:
         super().__init__()
         self.frames = frames.Frames(sim, draw, **options)
+        self.device = None if device is None else torch.device(device)
 
     def __iter__(self) -> Any:
         worker = torch.utils.data.get_worker_info()
-        for frame in self.frames.part(worker.id if worker else 0, worker.num_workers if worker else 1):
-            yield {"counts": torch.from_numpy(frame["counts"]), "labels": torch.from_numpy(frame["labels"]),
+        for number in self.frames.numbers(worker.id if worker else 0, worker.num_workers if worker else 1):
+            frame = self.frames[number] if self.device is None else self._on_device(number)
+            yield {"counts": torch.as_tensor(frame["counts"]), "labels": torch.as_tensor(frame["labels"], device=self.device),
                    "parameters": {name: torch.as_tensor(value) for name, value in frame["parameters"].items()}}
+
+    def _on_device(self, number):
+        rng, parameters = self.frames.drawn(number)
+        light = torch.from_dlpack(self.frames.sim.image(out="device")).to(self.device)
+        generator = torch.Generator(self.device).manual_seed(int(rng.integers(2**63)))
+        counts = torch.poisson(light + torch.as_tensor(self.frames.background, device=self.device), generator).to(torch.int32)
+        labels = self.frames.sim.spots(self.frames.least, light.cpu().numpy()).labels
+        return {"counts": counts, "labels": labels, "parameters": parameters}
 
 
 class NBImage(torch.nn.Module):
