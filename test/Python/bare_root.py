@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""bare_root.py PIP WHEELS: the wheels in a root folder that has Python, the C and C++ libraries and NumPy, and no environment.
+"""bare_root.py PIP WHEELS [PYTHONS...]: the wheels in a root folder that has Python, the C and C++ libraries and NumPy, and no
+environment, and in virtual environments of other Pythons, without an environment.
 
 Run by `./bootstrap python`. Says why where such a root cannot be entered.
 """
@@ -33,11 +34,36 @@ assert nb.counts(image, 1).shape == image.shape
 print(f"imported in {{seconds * 1e3:.0f}} ms, image and gradient of {{image.shape}} pixels")
 """
 
-
+MLIR = f"""
+from nanobragg import compiler
+from nanobragg.mlir import ir, passmanager
+from nanobragg.mlir.dialects import nb
+names = []
+def note(op):
+    names.append(op.name)
+    return ir.WalkResult.ADVANCE
+with ir.Context() as context, ir.Location.unknown():
+    nb.register_dialect(context)
+    module = ir.Module.parse(compiler.emit("{FLAGS}"))
+    module.operation.walk(note)
+    assert names.count("nb.lattice_factor") == 1, names
+    before = compiler.kernel("{FLAGS}").image()
+    passmanager.PassManager.parse("builtin.module(nb-hoist-invariants,cse)").run(module.operation)
+    after = compiler.kernel("{FLAGS}", program=module).image()
+assert before.max() > 0 and abs(before - after).max() <= 1e-9 * before.max()
+try:
+    import nanobragg.mlir
+    nanobragg.mlir.load_plugin(ir.Context(), "/own.so")
+except ImportError as error:
+    assert "own.so" in str(error), error
+else:
+    assert False
+print(f"walked over {{len(names)}} ops")
+"""
 NEXUS = f"""
 import numpy as np
 from nanobragg import read_image, Simulator
-np.testing.assert_allclose(read_image("/tmp/x.nxs"), Simulator.from_flags("{FLAGS}").image(), rtol=1e-6)
+np.testing.assert_allclose(read_image("x.nxs"), Simulator.from_flags("{FLAGS}").image(), rtol=1e-6)
 print("NeXus written and read")
 """
 
@@ -72,16 +98,40 @@ def make_root(root):
     (root / "home").mkdir()
 
 
+def runs(python, where, cwd, mlir=True):
+    """Do the programs run by these words? Files are written to the working directory."""
+    for command in (["-c", PROGRAM], *([["-c", MLIR]] if mlir else []),
+                    ["-m", "nanobragg.simulate", *FLAGS.split(), "-nopgm", "-nonoise", "-intfile", "x.img", "-floatfile", "x.bin",
+                     "--nexus=x.nxs"],
+                    ["-c", NEXUS]):
+        done = subprocess.run([*python, *command], cwd=cwd, env={"PATH": "/nonexistent"}, capture_output=True, text=True)
+        print("\n".join(line for line in done.stdout.splitlines() if line.startswith(("imported", "compiled", "NeXus", "walked"))))
+        if done.returncode != 0:
+            print(f"FAILED in {where}:", " ".join(command)[:200], done.stdout, done.stderr)
+            return False
+    return True
+
+
+def run_in_environment(python, wheels):
+    """An empty virtual environment of this Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([python, "-m", "venv", f"{folder}/venv"], check=True)
+        subprocess.run([f"{folder}/venv/bin/pip", "install", "-q", "--find-links", wheels, "nanobragg[mlir]"], check=True)
+        print(subprocess.run([python, "--version"], capture_output=True, text=True).stdout.strip())
+        return runs([f"{folder}/venv/bin/python"], f"an environment of {python}", folder)
+
+
 def main():
-    pip, wheels = sys.argv[1], pathlib.Path(sys.argv[2])
+    pip, wheels = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    if not all([run_in_environment(python, wheels) for python in sys.argv[3:]]):
+        return 1
     chroot = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin")
     enter = [chroot] if os.geteuid() == 0 else [shutil.which("unshare"), "--user", "--map-root-user", chroot]
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         make_root(root)
         inside = [*enter, str(root), "/usr/bin/python3"]
-        plain = {"cwd": "/", "env": {}, "capture_output": True, "text": True}
-        tried = subprocess.run([*inside, "-c", "print('in')"], **plain)
+        tried = subprocess.run([*inside, "-c", "print('in')"], cwd="/", env={}, capture_output=True, text=True)
         if tried.returncode != 0:
             print(f"skipped: no bare root can be entered here: {tried.stderr.strip()}")
             return 0
@@ -89,21 +139,14 @@ def main():
         # The wheel of this Python alone: it brings the compiler.
         subprocess.run([pip, "download", "-q", "--no-index", "--no-deps", "--find-links", wheels, "-d", root / "tmp", "nanobragg"], check=True)
         package, = (root / "tmp").glob("*.whl")
-        subprocess.run([pip, "install", "-q", "--find-links", wheels, "--target", packages, package], check=True)
-        for terms in ("nanobragg/licenses/libhdf5-dev.txt", "nanobragg_compiler/licenses/llvm-22-dev.txt"):
+        subprocess.run([pip, "install", "-q", "--find-links", wheels, "--target", packages, f"{package}[mlir]"], check=True)
+        for terms in ("nanobragg/licenses/libhdf5-dev.txt", "nanobragg_compiler/licenses/llvm-22-dev.txt", "nanobragg_mlir/licenses/libmlir-22-dev.txt"):
             if pathlib.Path("/usr/share/doc", pathlib.Path(terms).stem).exists() and not (packages / terms).exists():
                 print(f"FAILED: the wheels lack {terms}")
                 return 1
-        for command in (["-c", PROGRAM],
-                        ["-m", "nanobragg.simulate", *FLAGS.split(), "-nopgm", "-nonoise", "-intfile", "/tmp/x.img", "-floatfile", "/tmp/x.bin",
-                         "--nexus=/tmp/x.nxs"],
-                        ["-c", NEXUS]):
-            done = subprocess.run([*inside, *command], **plain)
-            print("\n".join(line for line in done.stdout.splitlines() if line.startswith(("imported", "compiled", "NeXus"))))
-            if done.returncode != 0:
-                print("FAILED in the bare root:", " ".join(command)[:200], done.stdout, done.stderr)
-                return 1
-        if (root / "tmp/x.bin").stat().st_size != 64 * 64 * 4:
+        if not runs(inside, "the bare root", "/"):
+            return 1
+        if (root / "x.bin").stat().st_size != 64 * 64 * 4:
             print("FAILED: nb-sim wrote another image")
             return 1
     return 0

@@ -123,6 +123,22 @@ class Importing(unittest.TestCase):
         code = "import nanobragg, sys; sys.exit(any(m.split('.')[0] == 'mlir' for m in sys.modules))"
         self.assertEqual(subprocess.run([sys.executable, "-c", code]).returncode, 0)
 
+    def test_it_loads_one_mlir_and_little_else(self):
+        code = """
+import re, sys
+from nanobragg.mlir import ir
+from nanobragg.mlir.dialects import nb
+nb.register_dialect(ir.Context())
+maps = open("/proc/self/maps").read()
+print(sorted(set(re.findall(r"\\S*libMLIRPythonCAPI\\S*", maps))))
+print(sorted({m.split(".")[0] for m in sys.modules} & {"jax", "torch", "scipy", "matplotlib", "h5py", "msgpack", "asyncio"}))
+print(sorted(m for m in sys.modules if m.startswith("mlir.dialects.") and "_nb_" not in m and m.count(".") == 2))
+"""
+        library, heavy, dialects = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertRegex(library, r"^\['[^']*(/lib/|nanobragg_mlir/)libMLIRPythonCAPI\.so'\]$")
+        self.assertEqual(heavy, "[]")
+        self.assertEqual(dialects, "['mlir.dialects._ods_common']")
+
     def test_another_mlir_is_refused(self):
         done = subprocess.run([sys.executable, "-c",
                                "import sys; sys.modules['mlir._mlir_libs'] = sys; import nanobragg.mlir"], capture_output=True, text=True)

@@ -8,7 +8,7 @@
         passmanager.PassManager.parse("builtin.module(nb-hoist-invariants,cse)").run(program.operation)
 
 Errors are ``ir.MLIRError`` with the diagnostics. The bindings are those of the package xtc-mlir-python-bindings 22.1.8, over
-the MLIR of the system, whose compiler library (libnb-compiler-shared.so) has plugins, too. Nothing of ``nanobragg`` imports
+the MLIR of the system, with which plugins work, too, or that of the wheel nanobragg-mlir. Nothing of ``nanobragg`` imports
 this package.
 """
 
@@ -18,9 +18,12 @@ import os
 import pathlib
 import sys
 
-#: Where libMLIRPythonCAPI.so and NanoBraggPlugin.so are looked for: a build's lib, an installed tree's.
+#: Where libMLIRPythonCAPI.so and NanoBraggPlugin.so are looked for: a wheel, a build's lib, an installed tree's.
 _ROOTS = [pathlib.Path(__file__).parents[3] / "lib", pathlib.Path(sys.prefix) / "lib", pathlib.Path("/usr/lib/x86_64-linux-gnu"),
           pathlib.Path("/usr/lib"), pathlib.Path("/usr/local/lib")]
+_WHEEL = importlib.util.find_spec("nanobragg_mlir")
+if _WHEEL:
+    _ROOTS[:0] = map(pathlib.Path, _WHEEL.submodule_search_locations)
 if "NB_COMPILER_LIBRARY" in os.environ:
     _ROOTS.insert(0, pathlib.Path(os.environ["NB_COMPILER_LIBRARY"]).parent)
 
@@ -30,8 +33,8 @@ def _find(name):
         for file in (root / "nanobragg" / name, root / name):
             if file.exists():
                 return str(file)
-    raise ImportError(f"there is no {name} in {', '.join(map(str, _ROOTS))}: install nanobragg-compiler, or set "
-                      "NB_COMPILER_LIBRARY to its libnb-compiler.so")
+    raise ImportError(f"there is no {name} in {', '.join(map(str, _ROOTS))}: pip install nanobragg[mlir], or set "
+                      "NB_COMPILER_LIBRARY to libnb-compiler.so of a build")
 
 
 def _load():
@@ -40,10 +43,12 @@ def _load():
     if importlib.util.find_spec("mlir") is None:
         raise ImportError("MLIR's Python bindings are not installed: pip install 'xtc-mlir-python-bindings==22.1.8.*'")
     # The bindings ask for a library of this name, and take the one that is there.
-    ctypes.CDLL(_find("libMLIRPythonCAPI.so"), ctypes.RTLD_GLOBAL)
+    return ctypes.CDLL(_find("libMLIRPythonCAPI.so"), ctypes.RTLD_GLOBAL)
 
 
-_load()
+_CAPI = _load()
+#: The library with the nb dialect, which in the wheel is the one with MLIR.
+_DIALECT = _CAPI._name if hasattr(_CAPI, "nanobraggElementType") else _find("NanoBraggPlugin.so")
 from mlir import ir, passmanager, rewrite  # noqa: E402
 
 for _module in (ir, passmanager, rewrite):
@@ -69,6 +74,9 @@ _loaded: dict[str, ctypes.CDLL] = {}
 
 def load_plugin(context: ir.Context, file: str) -> ctypes.CDLL:
     """Adds the dialects of a plugin to the context and its passes to the process."""
+    if _DIALECT == _CAPI._name != file:
+        raise ImportError(f"'{file}' cannot be loaded: plugins share the MLIR of the system, and the wheel nanobragg-mlir has its own; "
+                          "use nanobragg of a build, or of Debian's packages")
     first = file not in _loaded
     library = _loaded[file] = _loaded.get(file) or ctypes.CDLL(file, ctypes.RTLD_GLOBAL)
     known = [name for name in ("mlirGetDialectPluginInfo", "mlirGetPassPluginInfo") if hasattr(library, name)]

@@ -7,7 +7,7 @@ their element type, ``nb.Vec3Type.get(ir.F64Type.get())``.
 import ctypes
 import typing
 
-from .. import _find, _pointer, ir, load_plugin
+from .. import _DIALECT, _pointer, ir, load_plugin
 from ._nb_enums_gen import *  # noqa: F403
 from ._nb_ops_gen import *  # noqa: F403
 
@@ -17,7 +17,7 @@ _plugin = None
 def register_dialect(context: ir.Context) -> None:
     """Makes the nb dialect known to a context, and the passes and pipelines of the compiler to the process."""
     global _plugin
-    _plugin = load_plugin(context, _find("NanoBraggPlugin.so"))
+    _plugin = load_plugin(context, _DIALECT)
     _plugin.nanobraggElementType.restype = ctypes.c_void_p
     _plugin.nanobraggElementType.argtypes = [ctypes.c_void_p]
     with context:
