@@ -29,6 +29,7 @@ config.substitutions.append(("%llvm_tools", config.llvm_tools_dir))
 config.substitutions.append(("%nb_build", config.nb_build_dir))
 config.substitutions.append(("%test_data", os.path.join(config.test_source_root, "data")))
 config.substitutions.append(("%lorentz", os.path.join(config.nb_build_dir, "test/plugins/LorentzFactor.so")))
+config.substitutions.append(("%library", os.path.join(config.nb_build_dir, "lib/libnanobragg.so")))
 config.substitutions.append(("%example", os.path.join(config.test_source_root, "../docs/examples/plugin")))
 # Full paths, so that a test can never pick up another build's tool by the same name.
 for tool in ("nb-opt", "nb-sim", "nb-compile", "nb-lsp-server", "nb-try", "nb-reduce", "nb-explore", "nb-run"):

@@ -1,6 +1,7 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
+#include "lib/CommandLine/OwnFlags.h"
 #include "lib/Files/TextScanner.h"
 #include "lib/Quantities/ClosestWord.h"
 
@@ -91,7 +92,9 @@ std::vector<Occurrence> takeFlags(const std::vector<std::string> &words) {
     if (!looksLikeFlag(words[i])) {
       std::string where = all.empty() ? " before the first flag" : " after " + all.back().spelling;
       throw UsageError("stray word " + io::inQuotes(words[i]) + where +
-                       "; every value needs its flag in front");
+                       (isProgramFile(words[i])
+                            ? "; programs that take an nb program have it ahead of all flags"
+                            : "; every value needs its flag in front"));
     }
     all.push_back(takeFlag(words, i));
     const bool joined = all.back().spelling.size() < words[i].size();

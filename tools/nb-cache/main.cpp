@@ -97,8 +97,9 @@ int exportSchedules(const CacheOptions &here, const std::string &name, bool json
 
 int importSchedules(const CacheOptions &here, const std::string &name, bool json) {
   std::vector<TunedSchedule> schedules;
+  const auto text = io::readBytes(name);
   try {
-    schedules = schedulesFromJson(io::readBytes(name));
+    schedules = schedulesFromJson(text);
   } catch (const std::runtime_error &error) {
     throw std::runtime_error(name + ": " + error.what());
   }

@@ -75,6 +75,8 @@ translate(int argc, char **argv, std::vector<std::string> &words, DialectRegistr
   for (int i = 0; i < argc; ++i) {
     StringRef word = argv[i];
     prefix |= word.contains("mlir-use-nameloc-as-prefix");
+    if (auto error = nb::checkDebugCounter(word))
+      return error;
     if (nb::takePassStatistics(word))
       continue;
     if (word.starts_with("--debug-only=")) {

@@ -146,6 +146,19 @@ llvm::Error nb::setDebugTypes(StringRef types) {
 #endif
 }
 
+llvm::Error nb::checkDebugCounter(StringRef word) {
+  if (!word.ltrim('-').starts_with("mlir-debug-counter="))
+    return llvm::Error::success();
+  for (StringRef part : llvm::split(word.split('=').second, ',')) {
+    const auto [name, number] = part.split('=');
+    int64_t value = 0;
+    if ((!name.ends_with("-skip") && !name.ends_with("-count")) || number.getAsInteger(0, value))
+      return llvm::createStringError("--mlir-debug-counter: '" + part.str() +
+                                     "' is not NAME-skip=NUMBER or NAME-count=NUMBER");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error nb::setMLIRFlags(ArrayRef<std::string> words) {
   if (words.empty() || Followed::get())
     return llvm::Error::success();
@@ -157,6 +170,8 @@ llvm::Error nb::setMLIRFlags(ArrayRef<std::string> words) {
     name.consume_front("--");
     if (takePassStatistics(word))
       continue;
+    if (auto error = checkDebugCounter(word))
+      return error;
     if (llvm::cl::getRegisteredOptions().count(name)) {
       arguments.push_back(word.c_str());
       continue;

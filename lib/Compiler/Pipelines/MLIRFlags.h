@@ -18,6 +18,10 @@ namespace mlir::nb {
 /// the closest one, or a value that it does not take.
 llvm::Error setMLIRFlags(ArrayRef<std::string> words);
 
+/// Says what is wrong with "--mlir-debug-counter=NAME-skip=N,NAME-count=N", for which MLIR aborts;
+/// of other words nothing.
+llvm::Error checkDebugCounter(StringRef word);
+
 /// Follows --debug-only=TYPES: LLVM_DEBUG and LDBG lines of these types ("nb-cull") are printed.
 /// The error says that this build has none.
 llvm::Error setDebugTypes(StringRef types);

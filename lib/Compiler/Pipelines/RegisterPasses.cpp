@@ -12,6 +12,7 @@
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "llvm-c/Core.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <dlfcn.h>
 #include <mutex>
@@ -53,6 +54,30 @@ static bool hasOwnMlir() {
          here.dli_fbase == llvm.dli_fbase;
 }
 
+/// Loads the dialects and passes of one plugin. Returns why it cannot be used; empty: it can.
+static std::string loadPlugin(StringRef file, DialectRegistry &registry) {
+  // Not as the system's loader, which looks for plain names elsewhere.
+  SmallString<256> path = file;
+  if (!llvm::sys::fs::is_regular_file(path) || llvm::sys::fs::make_absolute(path))
+    return "there is no such file";
+  auto dialects = DialectPlugin::load(path.str().str());
+  auto passes = PassPlugin::load(path.str().str());
+  if (dialects)
+    dialects->registerDialectRegistryCallbacks(registry);
+  if (passes)
+    passes->registerPassRegistryCallbacks();
+  const bool usable = dialects || passes;
+  llvm::consumeError(dialects.takeError());
+  const std::string why = llvm::toString(passes.takeError());
+  if (usable)
+    return "";
+  if (StringRef(why).contains("entry point not found"))
+    return "it has neither mlirGetDialectPluginInfo nor mlirGetPassPluginInfo";
+  // LLVM names the file, and the system's loader again.
+  const StringRef told = StringRef(why).rsplit((path + ": ").str()).second;
+  return told.empty() ? why : told.str();
+}
+
 llvm::Error nb::loadPlugins(StringRef files, DialectRegistry &registry) {
   if (files.empty())
     return llvm::Error::success();
@@ -63,18 +88,9 @@ llvm::Error nb::loadPlugins(StringRef files, DialectRegistry &registry) {
   registerPassesOnce();
   showSymbols();
   for (StringRef file : llvm::split(files, ',')) {
-    auto dialects = DialectPlugin::load(file.str());
-    std::string why = dialects ? "" : llvm::toString(dialects.takeError());
-    if (dialects)
-      dialects->registerDialectRegistryCallbacks(registry);
-    auto passes = PassPlugin::load(file.str());
-    if (passes)
-      passes->registerPassRegistryCallbacks();
-    else if (!why.empty())
-      return llvm::createStringError("the plugin '" + file.str() +
-                                     "' cannot be used: " + llvm::toString(passes.takeError()));
-    else
-      llvm::consumeError(passes.takeError());
+    const std::string why = loadPlugin(file, registry);
+    if (!why.empty())
+      return llvm::createStringError("the plugin '" + file.str() + "' cannot be used: " + why);
   }
   return llvm::Error::success();
 }

@@ -96,6 +96,11 @@ OwningOpRef<ModuleOp> nb::parseNamed(std::unique_ptr<llvm::MemoryBuffer> file,
     emitError(start, "this text ") << crash;
     return {};
   }
+  const ScopedDiagnosticHandler adviser(&context, [](Diagnostic &diagnostic) {
+    if (StringRef(diagnostic.str()).contains("not found for custom op"))
+      diagnostic << "(--plugin=FILE loads the dialect of a plugin)";
+    return failure();
+  });
   OwningOpRef<ModuleOp> program;
   if (bytecode) {
     program = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
