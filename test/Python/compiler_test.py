@@ -1,5 +1,6 @@
 """The compiler in Python: programs as text, passes, pipelines, kernels of one's own."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -41,6 +42,17 @@ class Compiler(unittest.TestCase):
         self.assertIn("nb.miller_index", text)
         self.assertNotIn("nb.image", compiler.emit(flags(), "llvm"))
         self.assertRegex(compiler.assembly(flags()), r"ret")
+
+    def test_other_targets(self):
+        here, ptx, amd = (json.loads(compiler.emit(flags(), "stats-json", **how)) for how in ({}, {"target": "sm_90"}, {
+            "target": "gfx942", "precision": "mixed", "pipeline": IMAGE_PIPELINE}))
+        self.assertNotIn("chip", here)
+        self.assertEqual((ptx["chip"]["card"], amd["chip"]["card"]), ("H200", "MI300X"))
+        self.assertIn("image_run_tile", compiler.emit(flags(), "asm", "x86-64-v3"))
+        with self.assertRaisesRegex(compiler.CompilerError, "unknown target 'sm_9'"):
+            compiler.emit(flags(), "asm", "sm_9")
+        with self.assertRaisesRegex(ValueError, "no option 'threads'"):
+            compiler.emit(flags(), "asm", "sm_90", threads="2")
 
     def test_schedules(self):
         """The schedule that nb-try --tune -o writes."""

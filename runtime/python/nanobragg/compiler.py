@@ -124,10 +124,15 @@ def passes() -> dict[str, str]:
     return dict(PASSES)
 
 
-def emit(flags: str | Iterable[object], stage: str = "nb", **how: Any) -> str:
+def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **how: Any) -> str:
     """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes on it, "llvm", "asm",
     "stats" (what its loops are made of, registers and the bound), "stats-json" (the same as JSON), or "pipeline", the passes
-    of its kernel with all options."""
+    of its kernel with all options.
+
+    target: a processor or GPU as of nb-compile's --target, "x86-64-v3" or "sm_90", with precision=, pipeline=, plugins= and patterns=
+    alone beside it."""
+    if target:
+        return _asked(_core.emit_program, emit(flags), stage, {"target": target, **how})
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
 
 

@@ -279,16 +279,17 @@ def reduce(pipeline: str, flags: str = "", program: str = "", question: Literal[
             **_page(small, only, function, first_line, lines, save)}
 
 
-def stats(flags: str = "", pipeline: str = "", plugins: str = "", patterns: str = "") -> dict[str, Any]:
+def stats(flags: str = "", pipeline: str = "", plugins: str = "", patterns: str = "", target: str = "") -> dict[str, Any]:
     """Counts the instructions of the kernel's loops, and says what bounds the inner one: a port of the processor, by how many cycles.
 
-    pipeline: in place of the compiler's own passes up to fusion.
+    pipeline: in place of the compiler's own passes up to fusion. target: as of nb-compile, x86-64-v3, sm_90 or gfx942, for which the
+    kernel is compiled and not run.
 
     Example: stats() -> {"bound": {"cycles_per_sample": 6.6, "part": "SKXPort05"}, "instructions_per_sample": 15.1,
     "loop": {"instructions": 242, "kinds": {"multiply_add": {"f64": 106}, ...}, "spills": 1, "line": {"number": 93, ...}, ...}, ...}:
     loop is the inner loop, the number of the others is other_loops.
     """
-    numbers = json.loads(compiler.emit(flags or SMALL, "stats-json", pipeline=pipeline, plugins=plugins, patterns=patterns))
+    numbers = json.loads(compiler.emit(flags or SMALL, "stats-json", target, pipeline=pipeline, plugins=plugins, patterns=patterns))
     loops, inner = numbers.pop("loops"), numbers.pop("inner_loop")
     return {**numbers, "loop": loops[inner], "other_loops": len(loops) - 1}
 
