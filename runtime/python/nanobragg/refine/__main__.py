@@ -19,6 +19,14 @@ def _shard(text):
     return int(part), int(parts)
 
 
+def _energies(text):
+    try:
+        low, high = map(float, text.split(","))
+        return low, high
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a range of energies; write 5,27 (keV)") from None
+
+
 def _restraint(text):
     name, equals, sigma = text.partition("=")
     try:
@@ -114,7 +122,11 @@ def main(words=None):
                              help="largest number of crystals on an image, with --model (default: 3); each further one is searched "
                              "among the remaining spots")
     photographs.add_argument("--geometry", metavar="FILE.expt",
-                             help="detector and wavelength of all images, instead of those in the images")
+                             help="detector and wavelength of all images, instead of those in the images; of white-beam stills also a .det of "
+                             "LaueTools, or its numbers: 'distance_mm xcen ycen xbet xgam pixel_mm'")
+    photographs.add_argument("--energies", metavar="FROM,TO", type=_energies,
+                             help="white or pink beam: the ends of its spectrum in keV, such as 5,27. Fits camera, orientation, strain and "
+                             "flux curve to the spots; --fix and --restrain take orientation, strain, distance, centre, tilt, flux")
     photographs.add_argument("--positions-only", action="store_true",
                              help="index the spots and fit their positions, not their pixels")
     photographs.add_argument("--test", default="", metavar="NUMBERS",
@@ -133,6 +145,12 @@ def main(words=None):
         if given.model is not None:
             _refuse(given, parser, ("parameters", "system", "margin", "shard", "method",
                                     "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
+            if given.energies is not None:
+                _refuse(given, parser, ("shared", "test", "psf", "dead_time", "sets", "positions_only", "resume"),
+                        "has no effect on white-beam stills (--energies)")
+                if flags:
+                    raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect on white-beam stills; leave them out")
+                return _laue(given)
             if given.shared not in (None, "structure_factors"):
                 raise ValueError(f"with --model, --shared can only be structure_factors, not {given.shared}")
             if given.test and given.shared is None:
@@ -141,7 +159,7 @@ def main(words=None):
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices"), "needs --model")
+        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices", "energies"), "needs --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -252,17 +270,44 @@ def _photographs(given):
     from . import photographs
     from ._explain import MOST_SETS
     from ._lattices import MOST_LATTICES
-    gain, offset, readout = given.gain, given.offset, given.readout
-    if not 0 < gain < float("inf"):
-        raise ValueError(f"--gain is {gain}; it has to be greater than 0, and finite")
     stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, progress=show,
                                 pixels=not given.positions_only, held=[name for name in given.fix.split(",") if name],
                                 restrain=dict(given.restrain), sets=MOST_SETS if given.sets is None else given.sets,
                                 lattices=MOST_LATTICES if given.lattices is None else given.lattices,
                                 factors=given.shared is not None,
                                 tested=[int(word) for word in given.test.split(",") if word],
-                                geometry=given.geometry, noise=(gain, offset - readout**2 / gain) if given.noise else None,
+                                geometry=given.geometry, noise=_noise(given),
                                 response=_response(given), resume=given.resume)
+    good = sum(still.status == "indexed" for still in stills)
+    _print(f"{good} of {len(stills)} images indexed; {given.out}/report.html shows them")
+    return 0 if good else 1
+
+
+def _noise(given):
+    """Gain and zero where they are given."""
+    gain, offset, readout = given.gain, given.offset, given.readout
+    if not 0 < gain < float("inf"):
+        raise ValueError(f"--gain is {gain}; it has to be greater than 0, and finite")
+    return (gain, offset - readout**2 / gain) if given.noise else None
+
+
+def _laue(given):
+    done = []
+
+    def show(still):
+        done.append(still.index)
+        counts = [str(len(crystal.spot)) for crystal in still.crystals]
+        several = f" by {len(counts)} crystals ({', '.join(counts)})" if len(counts) > 1 else ""
+        text = (f"{still.indexed} of {len(still.at)} spots indexed{several}, {still.rms_px:.2f} pixels from their reflections, distance "
+                f"{still.fit.camera.distance:.2f} mm" if still.status == "indexed" else f"rejected: {still.why}")
+        _print(f"{still.image}: {text} ({still.seconds:.2f} s, {len(done)} of {len(given.files)} images)")
+
+    from ._lattices import MOST_LATTICES
+    from .laue import laue
+    stills = laue(given.files, given.model, given.energies, geometry=given.geometry,
+                  lattices=MOST_LATTICES if given.lattices is None else given.lattices,
+                  held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain), noise=_noise(given),
+                  workers=given.workers, out=given.out, progress=show)
     good = sum(still.status == "indexed" for still in stills)
     _print(f"{good} of {len(stills)} images indexed; {given.out}/report.html shows them")
     return 0 if good else 1

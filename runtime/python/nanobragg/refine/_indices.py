@@ -80,15 +80,15 @@ def shifted(light, choices, possible, known):
 
 def in_setting(lattice, group, cell, spots, system):
     """A centred lattice by the indices, of those that its cell allows, by which most spots have allowed ones: obverse or reverse."""
-    if not numpy.any(_absent(group, numpy.eye(3, dtype=int))):
+    if not numpy.any(absent(group, numpy.eye(3, dtype=int))):
         return lattice
     turns = [numpy.eye(3), *_core.indexing_choices("P 1", list(cell), OBLIQUITY)[1]]
-    wrong = [_absent(group, lattice.hkl[lattice.indexed] @ turn).sum() for turn in turns]
+    wrong = [absent(group, lattice.hkl[lattice.indexed] @ turn).sum() for turn in turns]
     best = int(numpy.argmin(wrong))
     return _by_choice(lattice, turns[best], spots, system) if wrong[best] < 0.5 * wrong[0] else lattice
 
 
-def _absent(group, hkl):
+def absent(group, hkl):
     return _core.to_asymmetric_unit(group, numpy.rint(hkl).astype(int))[4].astype(bool)
 
 

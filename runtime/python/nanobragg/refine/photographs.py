@@ -61,7 +61,10 @@ class Model:
         if said and not os.path.exists(path):
             cell = numpy.array([float(text) for text in said.groups()[:6]])
             return Model(str(path), cell, _core.indexing_choices(said[7], cell.tolist(), 0.0)[0])
-        grid, lowest, cell, hall = _core.structure_factors(str(path), resolution, wavelength, 0.35, 46.0)
+        # Small molecules and metals have no bulk solvent.
+        cell = _core.structure_factors(str(path), 8.0, wavelength, 0.0, 46.0)[2]
+        solvent = 0.35 if cell is None or numpy.prod(cell[:3]) > 1e4 else 0.0
+        grid, lowest, cell, hall = _core.structure_factors(str(path), resolution, wavelength, solvent, 46.0)
         if cell is None or not hall:
             raise FileError(f"{path}: does not say the crystal's cell and space group; give a file with both (CRYST1)")
         return Model(str(path), numpy.array(cell), hall, grid, tuple(lowest))

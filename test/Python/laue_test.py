@@ -1,0 +1,274 @@
+"""White-beam stills: crystals, strain, camera and flux from simulated images, and one that was measured."""
+
+import contextlib
+import csv
+import importlib.util
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import nanobragg as nb
+from common import load_tests  # noqa: F401
+
+for needed in ("scipy", "msgpack"):
+    if importlib.util.find_spec(needed) is None:
+        sys.exit(0)
+
+from nanobragg.refine import _files
+from nanobragg.refine.__main__ import main
+from nanobragg.refine._camera import Camera, read_camera
+from nanobragg.refine._crystal import rotation
+from nanobragg.refine._indexing import real_basis
+from nanobragg.refine._panels import BEAM
+from nanobragg.refine.laue import laue
+from nanobragg.refine.photographs import Model
+
+HC = 12.398419843
+REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real", "laue", "ge.jp2")
+# Lattice parameter (A), space group, atoms of metals.
+METALS = {"Ge": (5.6575, "F d -3 m:2", "0.125 0.125 0.125"), "Cu": (3.6149, "F m -3 m", "0 0 0"), "W": (3.1652, "I m -3 m", "0 0 0")}
+PIXELS, PIXEL = 1000, 0.148
+TRUE = (77.6, 506.0, 556.0, 0.37, 0.35)  # LaueTools' camera above the sample
+NOMINAL = (76.6, 508.5, 559.0, 0.2, 0.5)
+ENERGIES = np.linspace(5.0, 27.0, 45)
+FLUX = np.exp(-0.5 * ((ENERGIES - 15) / 6)**2)
+
+
+def write_metal(folder, name):
+    a, group, place = METALS[name]
+    path = os.path.join(folder, f"{name}.cif")
+    with open(path, "w") as file:
+        file.write(f"data_{name}\n" + "".join(f"_cell_length_{axis} {a}\n" for axis in "abc")
+                   + "".join(f"_cell_angle_{angle} 90\n" for angle in ("alpha", "beta", "gamma"))
+                   + f"_symmetry_space_group_name_H-M '{group}'\nloop_\n"
+                   + "\n".join(f"_atom_site_{word}" for word in ("label", "type_symbol", "fract_x", "fract_y", "fract_z", "U_iso_or_equiv"))
+                   + f"\n{name}1 {name} {place} 0.007\n")
+    return path
+
+
+def simulated(camera, matrices, factors, flux, shape=(PIXELS, PIXELS), fluence=5e24, ncells=400, mosaic=0.03, background=20.0, seed=1, **crystal):
+    """Counts of a still of crystals (columns a*, b*, c*, 1/A). flux: wavelengths (A) and densities over them."""
+    total = np.zeros(shape)
+    for matrix, part in matrices:
+        sim = nb.Simulator(nb.Crystal(real_space=1e-10 * np.linalg.inv(matrix), shape="gauss", average="closed", average_tolerance=5e-3, ncells=ncells,
+                                      mosaic_spread=np.radians(mosaic), **factors, **crystal),
+                           nb.Beam(spectrum=np.column_stack([1e-10 * flux[0], flux[1]]), spectrum_between="linear", fluence=part * fluence,
+                                   polarization=0.98),
+                           nb.Detector.plane(1e-3 * camera.corner, camera.fast, camera.slow, shape, 1e-3 * camera.pixel, beam_direction=BEAM),
+                           nb.Goniometer(axis=(0, 0, 1)), threads=2)
+        total += sim.image()
+    return np.random.default_rng(seed).poisson(total + background).astype(np.float32)
+
+
+def upright(cell, turn, strain=0.0):
+    """Columns a*, b*, c* of a cell that is strained in its own frame and turned."""
+    return np.linalg.inv(rotation(np.array(turn)) @ (np.eye(3) + strain) @ real_basis(np.array(cell))).T
+
+
+def run(*words):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([*map(str, words)])
+    return code, out.getvalue(), err.getvalue()
+
+
+def table(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Metals(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.flux = HC / ENERGIES, FLUX * ENERGIES**2
+
+    def image(self, name, matrices, **how):
+        path = os.path.join(self.folder, "still.npy")
+        model = write_metal(self.folder, name)
+        factors = Model.read(model, HC / 27 / 2, HC / np.sqrt(5 * 27))
+        np.save(path, simulated(Camera.of_lauetools(*TRUE, PIXEL), matrices,
+                                {"structure_factors": (factors.grid, factors.lowest), "default_F": 0}, self.flux, **how))
+        return path, model
+
+    def index(self, name, path, model, **how):
+        still, = laue([path], model, (5, 27), geometry=" ".join(map(str, (*NOMINAL, PIXEL))), workers=1, **how)
+        self.assertEqual(still.status, "indexed", still.why)
+        return still
+
+    def check(self, still, crystal, cell, turn, strain):
+        """In the laboratory's frame, in which it does not matter which equivalent axes were chosen."""
+        found, sigma = crystal.strain(np.array(cell))
+        own = np.linalg.inv(crystal.matrix).T @ np.linalg.inv(real_basis(np.array(cell)))
+        own = own / np.cbrt(np.linalg.det(own)) @ np.linalg.inv(np.eye(3) + found)
+        there = rotation(np.array(turn))
+        off = own @ found @ own.T - there @ strain @ there.T
+        self.assertLess(np.abs(off).max(), 4 * sigma.max())
+        self.assertLess(sigma.max(), 5e-4)
+
+    def check_camera(self, fit):
+        true, sigma = Camera.of_lauetools(*TRUE, PIXEL), np.sqrt(np.diag(fit.covariance))
+        off = [fit.camera.distance - true.distance, *(PIXEL * (fit.camera.foot - true.foot))]
+        self.assertLess(np.abs(off / sigma[:3]).max(), 4)
+        self.assertLess(sigma[0], 0.1)
+
+    def test_strained(self):
+        strain = 1e-3 * np.array([[0.8, 0.3, -0.5], [0.3, -1.1, 0.6], [-0.5, 0.6, 0.3]])
+        for name, turn in (("Ge", (0.3, 0.5, 0.7)), ("W", (1.0, -0.4, 0.2))):
+            with self.subTest(name):
+                cell = [METALS[name][0]] * 3 + [90.0] * 3
+                path, model = self.image(name, [(upright(cell, turn, strain), 1.0)])
+                still = self.index(name, path, model, lattices=1)
+                crystal, = still.crystals
+                self.check(still, crystal, cell, turn, strain)
+                self.check_camera(still.fit)
+                flux = still.fit.flux / np.interp(HC / still.fit.nodes, ENERGIES, FLUX)
+                bright = (HC / still.fit.nodes > 8) & (HC / still.fit.nodes < 23)
+                np.testing.assert_allclose(flux[bright] / np.median(flux[bright]), 1, atol=0.12)
+
+    def test_two_grains(self):
+        cell = [METALS["Cu"][0]] * 3 + [90.0] * 3
+        turns = (0.3, 0.5, 0.7), (-0.8, 0.1, 0.3)
+        path, model = self.image("Cu", [(upright(cell, turn), part) for turn, part in zip(turns, (1.0, 0.4))])
+        still = self.index("Cu", path, model)
+        self.assertEqual(len(still.crystals), 2)
+        for crystal, turn in zip(still.crystals, turns):
+            self.check(still, crystal, cell, turn, np.zeros((3, 3)))
+        self.assertAlmostEqual(still.crystals[1].scale, 0.4, delta=0.03)
+        self.assertGreater(still.indexed, 0.95 * len(still.at))
+
+    def test_command(self):
+        cell = [METALS["W"][0]] * 3 + [90.0] * 3
+        path, model = self.image("W", [(upright(cell, (1.0, -0.4, 0.2)), 1.0)])
+        out, camera = os.path.join(self.folder, "out"), os.path.join(self.folder, "camera.det")
+        with open(camera, "w") as file:
+            file.write(", ".join(map(str, (*NOMINAL, PIXEL, 1000.0, 1000.0))) + "\n# kf_direction : Z>0\n")
+        code, said, err = run(path, f"--model={model}", "--energies=5,27", f"--geometry={camera}", "--lattices=1", "--workers=1", "--fix=strain",
+                              f"--out={out}")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(said, r"\d+ of \d+ spots indexed, 0\.\d+ pixels from their reflections, distance 77\.\d+ mm")
+        (shot,), (lattice,), spots, flux = (table(os.path.join(out, name)) for name in ("shots.csv", "lattices.csv", "spots.csv", "flux.csv"))
+        self.assertLess(abs(float(shot["distance_mm"]) - 77.6), 4 * float(shot["distance_sigma"]) + 0.01)
+        self.assertEqual((abs(float(lattice["strain_xx"])), float(lattice["sigma_xy"])), (0, 0))
+        self.assertEqual(len(spots), int(shot["indexed"]))
+        for row in spots:
+            h = np.array([int(row[name]) for name in "hkl"])
+            matrix = np.array([float(lattice[f"{axis}*_{i}"]) for axis in "abc" for i in "xyz"]).reshape(3, 3).T
+            q = matrix @ h
+            energy = HC * (q @ q) / (-2 * BEAM @ q)
+            self.assertAlmostEqual(float(row["energy_keV"]), energy, delta=2e-3 * energy)
+            self.assertEqual(sum(h) % 2, 0)
+            self.assertEqual(int(row["orders"].split()[0]), np.gcd.reduce(h))
+        self.assertGreater(sum(" " in row["orders"] for row in spots), 3, "rays of several orders")
+        self.assertTrue(all(float(row["flux_per_keV"]) > 0 for row in flux))
+        # DIALS' files, of which the list is a geometry for the next images.
+        columns = _files.read_reflections(os.path.join(out, "indexed.refl"))
+        self.assertEqual(columns["harmonics"].tolist(), [" " in row["orders"] for row in spots])
+        np.testing.assert_allclose(columns["wavelength"], [float(row["wavelength_A"]) for row in spots], atol=1e-5)
+        np.testing.assert_allclose(np.linalg.norm(columns["s1"], axis=1), 1 / columns["wavelength"])
+        again = read_camera(os.path.join(out, "indexed.expt"))
+        self.assertAlmostEqual(again.distance, float(shot["distance_mm"]), delta=1e-3)
+        with open(os.path.join(out, "report.html")) as file:
+            page = file.read()
+        self.assertEqual(page.count("<title>"), 1 + len(spots))
+        self.assertIn("photons per keV", page)
+
+    def test_no_crystal(self):
+        path = os.path.join(self.folder, "noise.npy")
+        rng = np.random.default_rng(2)
+        image = rng.poisson(20, (PIXELS, PIXELS)).astype(np.float32)
+        for x, y in rng.integers(20, PIXELS - 20, (60, 2)):
+            image[y - 1:y + 2, x - 1:x + 2] += rng.poisson(300, (3, 3))
+        np.save(path, image)
+        still, = laue([path], write_metal(self.folder, "Cu"), (5, 20), geometry=" ".join(map(str, (*NOMINAL, PIXEL))), lattices=1, workers=1,
+                      held=("distance",))
+        self.assertEqual(still.status, "rejected")
+        self.assertRegex(still.why, "no orientation of the cell explains enough of its")
+
+    def test_refusals(self):
+        path, model = os.path.join(self.folder, "dark.npy"), write_metal(self.folder, "Ge")
+        np.save(path, np.zeros((100, 100), np.float32))
+        geometry = "--geometry=77 50 50 0 0 0.1"
+        for words, sentence in (((geometry, "--energies=27,5"), "--energies is 27,5; give the lower"), ((geometry, "--energies=5"), "write 5,27"),
+                                ((geometry, "--energies=5,27", "--fix=cell"), "cell is not a parameter of this fit; there are orientation, strain"),
+                                (("--geometry=77 50", "--energies=5,27"), "neither a file nor six numbers of LaueTools"),
+                                (("--geometry=-7 50 50 0 0 0.1", "--energies=5,27"), "greater than 0"),
+                                ((geometry, "--energies=5,27", "--sets=3"), "--sets has no effect on white-beam stills"),
+                                ((geometry, "--energies=5,27", "--", "-N", "5"), "have no effect on white-beam stills")):
+            with self.subTest(words):
+                try:
+                    code, _, err = run(path, f"--model={model}", f"--out={os.path.join(self.folder, 'none')}", *words)
+                except SystemExit as stopped:
+                    code, err = stopped.code, "write 5,27"
+                self.assertNotEqual(code, 0)
+                self.assertIn(sentence, err)
+        code, said, _ = run(path, f"--model={model}", geometry, "--energies=5,27", f"--out={os.path.join(self.folder, 'dark')}")
+        self.assertEqual(code, 1)
+        self.assertIn("rejected: it has 0 spots", said)
+
+
+class Proteins(unittest.TestCase):
+    def test_pink(self):
+        """The slope of a narrow spectrum moves spots by pixels; camera and flux come out."""
+        cell, group = [78.0, 80.0, 83.0, 90.0, 90.0, 90.0], "P 21 21 21"
+        camera = Camera(np.array([-60.0, 58.0, -150.0]), np.array([1.0, 0, 0]), np.array([0.0, -1, 0]), 0.12)
+        rng = np.random.default_rng(3)
+        grid = rng.rayleigh(100, (61, 61, 61))
+        wavelengths = np.linspace(0.94, 1.06, 61)
+        flux = wavelengths, np.exp(-0.5 * ((wavelengths - 1) / 0.0127)**2)
+        turn = (0.3, 0.5, 0.7)
+        image = simulated(camera, [(upright(cell, turn), 1.0)], {"structure_factors": (grid, (-30, -30, -30)), "default_F": 0}, flux,
+                          fluence=3e27, ncells=30, mosaic=0.05)
+        with tempfile.TemporaryDirectory() as folder:
+            path, listed = os.path.join(folder, "still.npy"), os.path.join(folder, "camera.expt")
+            np.save(path, image)
+            with open(listed, "w") as file:
+                json.dump({"__id__": "ExperimentList", "experiment": [{"__id__": "Experiment", "beam": 0, "detector": 0}],
+                           "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0}], "crystal": [], "imageset": [],
+                           "goniometer": [], "scan": [], "detector": [{"panels": [{
+                               "name": "Panel", "type": "SENSOR_PAD", "fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
+                               "origin": [-60.3, 58.2, -151.0], "image_size": [PIXELS, PIXELS], "pixel_size": [0.12, 0.12],
+                               "trusted_range": [-1, 1e7], "thickness": 0, "material": "", "mu": 0}]}]}, file)
+            still, = laue([path], " ".join(map(str, cell)) + " " + group, (HC / 1.035, HC / 0.965), geometry=listed, lattices=1, workers=1)
+        self.assertEqual(still.status, "indexed", still.why)
+        self.assertGreater(still.indexed, 0.85 * len(still.at))
+        self.assertLess(np.abs(still.fit.camera.corner - camera.corner)[:2].max(), 0.05)
+        self.assertLess(abs(still.fit.camera.distance - 150), 0.3)
+        matrix, true = still.crystals[0].matrix, upright(cell, turn)
+        # Two-fold axes about a, b and c leave the lattice as it is.
+        turns = [matrix @ np.diag(d) @ np.linalg.inv(true) for d in ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]
+        self.assertLess(min(np.linalg.norm(one - np.eye(3)) for one in turns), 5e-3)
+        wavelength, density = still.fit.nodes, still.fit.flux / still.fit.nodes**2
+        mean = np.average(wavelength, weights=density)
+        self.assertAlmostEqual(mean, 1, delta=7e-3)  # as far as the distance is off
+        self.assertAlmostEqual(np.sqrt(np.average((wavelength - mean)**2, weights=density)), 0.0127, delta=2e-3)
+
+
+@unittest.skipUnless(os.path.exists(REAL), "skipped: there are no images of ../shared/real")
+class Measured(unittest.TestCase):
+    """Germanium in a white beam (ESRF BM32)."""
+
+    def test_germanium(self):
+        with tempfile.TemporaryDirectory() as folder:
+            still, = laue([REAL], write_metal(folder, "Ge"), (5, 27), geometry="76.305 1026.66 1128.34 0.346 0.361 0.0734", workers=1)
+        self.assertEqual(still.status, "indexed", still.why)
+        crystal, = still.crystals
+        away = np.full(len(still.at), np.inf)
+        away[crystal.spot] = np.linalg.norm(crystal.off, axis=1)
+        self.assertGreaterEqual((away[:176] < 0.5).sum(), 174)
+        self.assertLess(abs(still.fit.camera.distance - 77.60), 0.1)
+        energy, flux = HC / still.fit.nodes, still.fit.flux
+        self.assertTrue((flux > 0).all())
+        self.assertLess(np.abs(np.diff(np.log(flux), 2)).max(), 2.5, "smooth")
+        self.assertTrue(20 < energy[np.argmax(flux)] < 24)
+        self.assertLess(flux[-1], 0.1 * flux.max(), "the spectrum reaches 26.4 keV")
+
+
+if __name__ == "__main__":
+    unittest.main()
