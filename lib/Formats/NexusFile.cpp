@@ -114,9 +114,10 @@ std::string readHdf5Tree(const std::string &path) {
   return tree;
 }
 
-std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path) {
+std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path,
+                                                     std::optional<std::size_t> shot) {
   std::vector<std::array<double, 2>> spectrum;
-  rethrown([&](std::string &error) { return hdf5Module().spectrum(path, spectrum, error); });
+  rethrown([&](std::string &error) { return hdf5Module().spectrum(path, shot, spectrum, error); });
   return spectrum;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,8 +65,10 @@ struct NexusImage {
 /// Throws FileError.
 NexusImage readNexus(const std::string &path, std::size_t frame);
 
-/// Wavelength (A) and weight of each point; empty: the file has no spectrum.
-std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path);
+/// Wavelength (A) and weight of each point; empty: the file has no spectrum. `shot`: where it has
+/// spectra of several.
+std::vector<std::array<double, 2>> readNexusSpectrum(const std::string &path,
+                                                     std::optional<std::size_t> shot = {});
 
 /// All numbers of a data set, by rows.
 struct NumberBlock {
@@ -92,7 +95,8 @@ struct Hdf5Module {
   bool (*finish)(NexusWriter &, std::string &);
   void (*close)(NexusWriter *);
   bool (*read)(const std::string &, std::size_t, NexusImage &, std::string &);
-  bool (*spectrum)(const std::string &, std::vector<std::array<double, 2>> &, std::string &);
+  bool (*spectrum)(const std::string &, std::optional<std::size_t>,
+                   std::vector<std::array<double, 2>> &, std::string &);
   bool (*numbers)(const std::string &, const std::string &, NumberBlock &, std::string &);
   bool (*tree)(const std::string &, std::string &, std::string &);
 };

@@ -8,6 +8,10 @@
 #include "lib/Formats/NexusFile.h"
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 namespace nanobragg::io {
@@ -23,12 +27,29 @@ std::string notOfXRays(double wavelength) {
          "numbers above 100 are energies in eV";
 }
 
+/// "file.nxs:7" as a name and the number of a shot.
+std::pair<std::string, std::optional<std::size_t>> fileAndShot(const std::string &named) {
+  const std::size_t colon = named.rfind(':');
+  std::error_code ignored;
+  if (colon == std::string::npos || std::filesystem::exists(named, ignored))
+    return {named, {}};
+  std::size_t shot = 0;
+  const char *const begin = named.data() + colon + 1, *const end = named.data() + named.size();
+  const auto [stop, error] = std::from_chars(begin, end, shot);
+  if (begin == end || stop != end || error != std::errc())
+    return {named, {}};
+  return {named.substr(0, colon), shot};
+}
+
 } // namespace
 
-Spectrum readSpectrumFile(const std::string &path) {
+Spectrum readSpectrumFile(const std::string &named) {
+  const auto [path, shot] = fileAndShot(named);
   const std::string text = readMaybeCompressed(path);
+  if (shot && !isHdf5(text))
+    throw FileError(path, "has one spectrum; leave out ':" + std::to_string(*shot) + "'");
   if (isHdf5(text)) {
-    auto spectrum = readNexusSpectrum(path);
+    auto spectrum = readNexusSpectrum(path, shot);
     if (spectrum.empty())
       throw FileError(path, "has no spectrum (incident_wavelength_1Dspectrum and its weights)");
     for (const auto &[wavelength, weight] : spectrum)

@@ -14,7 +14,7 @@ struct Spectrum {
 };
 
 /// At least one weight is above 0. Two columns, the first in A where it is below 100 and else in
-/// eV; or the spectrum of an NXmx file. Throws FileError.
+/// eV; or the spectrum of an NXmx file, of which "file.nxs:7" is that of shot 7. Throws FileError.
 Spectrum readSpectrumFile(const std::string &path);
 
 } // namespace nanobragg::io

@@ -115,12 +115,12 @@ bool read(const std::string &path, std::size_t frame, NexusImage &image, std::st
          });
 }
 
-bool spectrum(const std::string &path, std::vector<std::array<double, 2>> &points,
-              std::string &error) {
+bool spectrum(const std::string &path, std::optional<std::size_t> shot,
+              std::vector<std::array<double, 2>> &points, std::string &error) {
   std::string bytes;
   return isolated(path, bytes, error,
                   [&](std::string &made) {
-                    const auto found = readSpectrum(path);
+                    const auto found = readSpectrum(path, shot);
                     put(made, found.data(), found.size());
                   }) &&
          caught(error, [&] {

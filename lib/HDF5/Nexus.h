@@ -4,6 +4,8 @@
 
 #include "lib/Formats/NexusFile.h"
 
+#include <optional>
+
 namespace nanobragg::io {
 
 /// Does HDF5 find a plugin for bitshuffle?
@@ -13,7 +15,9 @@ std::unique_ptr<NexusWriter> makeNexusWriter(const std::string &path,
                                              const DialsExperiment &experiment,
                                              const NexusOptions &options);
 NexusImage readNexusImage(const std::string &path, std::size_t frame);
-std::vector<std::array<double, 2>> readSpectrum(const std::string &path);
+/// `shot`: where the file has spectra of several.
+std::vector<std::array<double, 2>> readSpectrum(const std::string &path,
+                                                std::optional<std::size_t> shot = {});
 NumberBlock readNumbers(const std::string &path, const std::string &name);
 std::string readTree(const std::string &path);
 

@@ -63,18 +63,25 @@ double angstroms(const std::string &path, const CheckedDataset &data) {
   throw FileError(path, "has wavelengths in " + inQuotes(unit) + "; write angstrom, nm, pm or m");
 }
 
-/// The numbers of a data set of one dimension at most; `wavelengths` in A.
+/// The numbers of a data set, of two dimensions those of a shot; `wavelengths` in A.
 std::vector<double> numbersAt(const std::string &path, hid_t file, const std::string &name,
-                              bool wavelengths) {
+                              std::optional<std::size_t> shot, bool wavelengths) {
   const std::optional<CheckedDataset> found = CheckedDataset::find(path, file, name);
-  if (!found || found->size().size() > 1)
+  if (!found || found->size().size() > 2)
     return {};
-  if (!found->size().empty() && found->size()[0] > mostPoints)
-    throw FileError(path, "has a spectrum of " + std::to_string(found->size()[0]) +
+  std::vector<hsize_t> count = found->size(), offset(count.size());
+  if (count.size() == 2) {
+    if (!shot || *shot >= count[0])
+      throw FileError(path, "has spectra of " + std::to_string(count[0]) +
+                                " shots, counted from 0; choose one: " + path + ":0");
+    offset[0] = *shot;
+    count[0] = 1;
+  }
+  if (!count.empty() && count.back() > mostPoints)
+    throw FileError(path, "has a spectrum of " + std::to_string(count.back()) +
                               " points, each of which is a source; give it at most " +
                               std::to_string(mostPoints));
-  std::vector<double> numbers =
-      found->read(std::vector<hsize_t>(found->size().size()), found->size());
+  std::vector<double> numbers = found->read(offset, count);
   const double unit = wavelengths ? angstroms(path, *found) : 1;
   for (double &number : numbers)
     number *= unit;
@@ -110,16 +117,17 @@ NumberBlock readNumbers(const std::string &path, const std::string &name) {
           found->read(std::vector<hsize_t>(found->size().size()), found->size())};
 }
 
-std::vector<std::array<double, 2>> readSpectrum(const std::string &path) {
+std::vector<std::array<double, 2>> readSpectrum(const std::string &path,
+                                                std::optional<std::size_t> shot) {
   const Handle file = CheckedDataset::openFile(path);
   std::vector<std::array<double, 2>> spectrum;
   for (const char *beam : {"/entry/instrument/beam/", "/entry/sample/beam/"}) {
     const std::string name = std::string(beam) + "incident_wavelength";
-    auto wavelengths = numbersAt(path, file, name + "_1Dspectrum", true);
-    auto weights = numbersAt(path, file, name + "_1Dspectrum_weights", false);
+    auto wavelengths = numbersAt(path, file, name + "_1Dspectrum", shot, true);
+    auto weights = numbersAt(path, file, name + "_1Dspectrum_weights", shot, false);
     if (wavelengths.empty()) {
-      wavelengths = numbersAt(path, file, name, true);
-      weights = numbersAt(path, file, name + "_weights", false);
+      wavelengths = numbersAt(path, file, name, shot, true);
+      weights = numbersAt(path, file, name + "_weights", shot, false);
     }
     if (wavelengths.size() < 2 || wavelengths.size() != weights.size())
       continue;

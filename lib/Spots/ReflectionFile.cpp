@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace nanobragg {
@@ -74,6 +77,25 @@ std::array<double, 2> toMm(const io::DialsPanel &panel, const std::array<double,
   return mm;
 }
 
+/// For each row with light 1 where others with light are on its ray, as laue-dials has it.
+std::vector<double> harmonicsOf(const ReflectionTable &table) {
+  constexpr double dark = 1e-10; // part of the brightest: a structure factor that is a rounding
+  const auto photons = table.column("photons");
+  const double least = table.rows() ? dark * std::ranges::max(photons) : 0;
+  const auto rayOf = [&](std::size_t row) {
+    auto [h, k, l] = table.millerIndex[row];
+    const auto divisor = std::max(std::gcd(std::gcd(h, k), l), decltype(h)(1));
+    return std::tuple(table.panel[row], h / divisor, k / divisor, l / divisor);
+  };
+  std::map<decltype(rayOf(0)), std::size_t> orders;
+  for (std::size_t row = 0; row != table.rows(); ++row)
+    orders[rayOf(row)] += photons[row] > least;
+  std::vector<double> several(table.rows());
+  for (std::size_t row = 0; row != table.rows(); ++row)
+    several[row] = photons[row] > least && orders[rayOf(row)] > 1;
+  return several;
+}
+
 void writeDials(io::OutputFile &out, const ReflectionTable &table,
                 const io::DialsExperiment &model) {
   const auto fast = table.column("fast"), slow = table.column("slow"),
@@ -117,6 +139,8 @@ void writeDials(io::OutputFile &out, const ReflectionTable &table,
   std::vector<TableColumn> more;
   for (std::size_t i = 0; i != reflectionColumns.size(); ++i)
     more.push_back({std::string(reflectionColumns[i].name), inUserUnits(table, i)});
+  if (std::vector<double> several = harmonicsOf(table); std::ranges::count(several, 1.0) > 0)
+    more.push_back({"harmonics", std::move(several), true});
   writeReflectionTable(out, rows, more);
 }
 

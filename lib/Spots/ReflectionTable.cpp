@@ -72,7 +72,12 @@ void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows,
   data["intensity.sum.variance"] = column("double", rows, [](R r) { return r.spot.variance; });
   for (const TableColumn &column : more) {
     std::size_t row = 0;
-    data[column.name] = nanobragg::column("double", rows, [&](R) { return column.values[row++]; });
+    if (column.isTruth)
+      data[column.name] =
+          nanobragg::column("bool", rows, [&](R) { return column.values[row++] != 0; });
+    else
+      data[column.name] =
+          nanobragg::column("double", rows, [&](R) { return column.values[row++]; });
   }
   const json table = json::array(
       {"dials::af::reflection_table",

@@ -26,6 +26,7 @@ struct TableRow {
 struct TableColumn {
   std::string name;
   std::vector<double> values; ///< one for each row
+  bool isTruth = false;       ///< they are 0 or 1
 };
 
 /// Columns, in DIALS' units (mm, pixels, rad): id, miller_index, panel, flags (predicted, observed,

@@ -1,6 +1,9 @@
 """Continuous spectra, from pink to white: against many lines, differences, refusals."""
 
+import importlib
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -115,6 +118,41 @@ Ge1 Ge 0.125 0.125 0.125 0.007
         for wrong, words in (([1e-10, 2e-10], "points, 2"), ([[1e-10, -1.0], [2e-10, 1.0]], "not negative")):
             with self.assertRaisesRegex(ValueError, words):
                 nb.Simulator(crystal, nb.Beam(spectrum=wrong, spectrum_between="linear"), detector)
+
+    def test_harmonics_in_tables_of_dials(self):
+        spectrum, out = self.spectrum([0.6, 1.8], [1, 1]), os.path.join(self.folder, "spots.refl")
+        subprocess.run([sys.executable, "-m", "nanobragg.simulate", *WHITE.split(), f"--spectrum={spectrum}", "--spectrum-between=linear",
+                        f"--reflections={out}", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        with open(out, "rb") as file:
+            data = importlib.import_module("msgpack").unpackb(file.read(), raw=False)[2]["data"]
+        kind, (rows, marks) = data["harmonics"]
+        hkl = np.frombuffer(data["miller_index"][1][1], "<i4").reshape(rows, 3)
+        rays = [tuple(h // np.gcd.reduce(h)) if h.any() else (0, 0, 0) for h in hkl]
+        self.assertEqual(kind, "bool")
+        self.assertEqual(list(marks), [int(rays.count(ray) > 1) for ray in rays])
+        self.assertGreater(sum(marks), 3)
+
+    def test_spectra_of_shots(self):
+        """A file of NXmx with a spectrum for each shot."""
+        h5py = importlib.import_module("h5py")
+        path, wavelengths = os.path.join(self.folder, "run.nxs"), np.linspace(0.98, 1.02, 21)
+        weights = np.random.default_rng(4).uniform(0, 1, (3, 21))  # as SASE has
+        with h5py.File(path, "w") as file:
+            beam = file.create_group("entry/instrument/beam")
+            beam["incident_wavelength_1Dspectrum"] = wavelengths
+            beam["incident_wavelength_1Dspectrum"].attrs["units"] = "angstrom"
+            beam["incident_wavelength_1Dspectrum_weights"] = weights
+        for shot in (0, 2):
+            table = self.simulator(PINK, f"{path}:{shot}").reflections()
+            same = self.simulator(PINK, self.spectrum(wavelengths, weights[shot])).reflections(miller_index=table.miller_index, panel=table.panel)
+            np.testing.assert_allclose(table.photons, same.photons, rtol=1e-6)
+            lines = self.simulator(PINK, f"{path}:{shot}", "lines")
+            np.testing.assert_allclose(lines["source_weight"] / lines["source_weight"].sum(), weights[shot] / weights[shot].sum(), rtol=1e-12)
+        for name in (path, f"{path}:3"):
+            with self.assertRaisesRegex(OSError, "has spectra of 3 shots, counted from 0; choose one"):
+                self.simulator(PINK, name)
+        with self.assertRaisesRegex(OSError, "has one spectrum; leave out ':2'"):
+            self.simulator(PINK, self.spectrum(wavelengths, weights[0]) + ":2")
 
     def test_structure_factors_are_those_of_each_energy(self):
         path = self.spectrum([0.6, 1.8], [1, 1])
