@@ -28,6 +28,8 @@ for needed in ("scipy", "msgpack"):
         print(f"skipped: there is no {needed}")
         sys.exit(0)
 
+from scipy import ndimage
+
 from nanobragg.refine import _files, _lattices, _report, photographs
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
@@ -40,11 +42,11 @@ from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._indices import Candidates, Light, by_each_other, by_model, chosen, in_setting
 from nanobragg.refine._kept import Kept
 from nanobragg.refine._lattices import STAGES, fit_stages
-from nanobragg.refine._noise import no_numbers
+from nanobragg.refine._noise import Noise, no_numbers, noise_of
 from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._response import Response, counted
 from nanobragg.refine._spot_fit import SpotFit
-from nanobragg.refine._spots import Spots, usable_pixels
+from nanobragg.refine._spots import Spots, find_spots, lost_light, odd_pixels, usable_pixels
 from nanobragg.refine._still_page import foretold
 from nanobragg.refine._stills import Stills
 from nanobragg.refine._verdict import verdict
@@ -816,7 +818,68 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("copy or compress the file again", still.why)
 
 
+def ccd(gain, readout, zero, core, light, random, size=768):
+    """Numbers of a CCD whose phosphor spreads the light of (size, size) pixels by a Gaussian of sigma ``core``, pixels; photons fall anywhere
+    in a pixel."""
+    fine = np.repeat(np.repeat(light / 9, 3, 0), 3, 1)
+    spread = ndimage.gaussian_filter(random.poisson(fine).astype("f4"), 3 * core, mode="reflect").reshape(size, 3, size, 3).sum(axis=(1, 3))
+    return np.rint(zero + gain * spread + random.normal(scale=readout, size=spread.shape))
+
+
 class OfNoise(unittest.TestCase):
+    def test_neighbours_tell_the_gain(self):
+        """Where a phosphor spreads light, the noise of single pixels shows a small part of the gain."""
+        random, (slow, fast) = np.random.default_rng(3), np.indices((768, 768)) - 384
+        for gain, readout, zero, core, low, high in ((1.5, 3.5, 0, 0.7, 200, 600), (2.5, 3.0, 40, 1.2, 50, 300)):
+            with self.subTest(gain=gain):
+                light = low + (high - low) * np.exp(-((np.hypot(slow, fast) - 150) / 120)**2)
+                numbers = ccd(gain, readout, zero, core, light, random)
+                noise = noise_of(numbers, np.ones(light.shape, bool), zero)
+                self.assertAlmostEqual(noise.unit / noise.spread / gain, 1, delta=0.05)
+                self.assertAlmostEqual(noise.core, core, delta=0.05)
+                self.assertLess(noise.spread, 0.25)
+                # Sums over many pixels vary as much more as the spread says.
+                blocks = lambda image: image.reshape(24, 32, 24, 32).sum(axis=(1, 3))
+                expected = blocks(ndimage.gaussian_filter(light, core))
+                scatter = np.mean((blocks((numbers - zero) / gain) - expected)**2 / (expected + 1024 * (readout / gain)**2))
+                self.assertAlmostEqual(scatter, 1, delta=0.2)
+                single = np.mean(((numbers - zero) / gain - light)**2 / ((zero - noise.zero) / noise.unit + light * gain / noise.unit)) * (gain / noise.unit)**2
+                self.assertAlmostEqual(single, 1, delta=0.1)
+        counts = random.poisson(20.0, (512, 512)).astype(float)
+        self.assertEqual(noise_of(counts, np.ones(counts.shape, bool)), Noise())
+
+    def test_light_that_was_lost_is_found_by_its_neighbours(self):
+        random, (slow, fast) = np.random.default_rng(3), np.indices((200, 200))
+        spot = lambda at, height, width: height * np.exp(-((slow - at[0])**2 + (fast - at[1])**2) / (2 * width**2))
+        light = random.poisson(400 + spot((50, 60), 300000, 2.0) + spot((120, 40), 50000, 1.0) + spot((150, 150), 140000, 1.5)).astype(float)
+        lost = lost_light(light % 65536, 65535)
+        self.assertTrue(lost[light > 65535].all())
+        self.assertFalse(lost[100:140, 20:60].any(), "no pixel of this spot is too bright")
+        self.assertLess(lost.sum(), 4 * (light > 65535).sum())
+        pixels = usable_pixels(light % 65536, 65535, lost)
+        self.assertEqual(pixels.why["overloads"], lost.sum())
+        light[180, 20:30], light[20, 20], light[120, 100] = 3000, 0, 2000
+        hot, dead = odd_pixels(light, ~lost, 0.8)
+        self.assertTrue(hot[180, 20:30].all() and hot[120, 100] and dead[20, 20])
+        self.assertLess(hot.sum() + dead.sum(), 16)
+        spots, _ = find_spots(light, ~(lost | hot | dead), even=False, lost=lost)
+        for at in ((60.5, 50.5), (40.5, 120.5), (150.5, 150.5)):
+            self.assertLess(np.linalg.norm(spots.at - at, axis=1).min(), 0.4, str(at))
+
+    def test_backgrounds_have_parts(self):
+        """A ring, a halo about a spot, and structure that a coarse field would not follow."""
+        random, (slow, fast) = np.random.default_rng(3), np.indices((400, 400)) - 200
+        radii = np.hypot(slow, fast).astype("f4")
+        light = 300 + 60 * np.sin(slow / 25) * np.sin(fast / 25) + 120 * np.exp(-((radii - 100) / 4)**2 / 2) * (1 + 0.2 * np.sin(8 * np.arctan2(slow, fast)))
+        halo = 200 * np.exp(-((slow - 120)**2 + (fast - 120)**2) / (2 * 6**2))
+        spots = np.hypot(slow - 120, fast - 120) < 4
+        background = Background(random.poisson(light + halo).astype(float), ~spots, radii)
+        parts = background.parts(random.poisson(light + halo), spots)
+        self.assertLess(parts["smooth"], 1.1)
+        self.assertGreater(parts["rings"], 1.02)
+        self.assertGreater(parts["haloes"], 1.3)
+
+
     def test_the_rim_of_a_detector_has_no_numbers(self):
         numbers = np.random.default_rng(1).normal(200, 20, (64, 64)).round()
         numbers[0], numbers[:, -1] = 0, 0

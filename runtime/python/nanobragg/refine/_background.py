@@ -5,7 +5,9 @@ from scipy import ndimage
 
 _RING = 3.0  # pixels, width of the profile's steps
 _TILE = 8  # pixels, edge of the field's
-_REACH = 8.0  # tiles, sigma over which the field is averaged
+_REACHES = (8.0, 4.0, 2.0, 1.0)  # tiles, sigmas over which the field may be averaged
+_BETTER = 0.998  # part of what the field leaves of tiles that were left out, below which a shorter reach explains more
+_RINGS, _HALO = 0.05, 16  # part by which profiles of rings stand out; pixels about spots
 _SHADOW = 0.6  # share of the profile: what holds less is in a shadow
 
 
@@ -34,11 +36,14 @@ class Background:
         data[dark], expected[dark] = 0, 0
         prior = 1e-3 * max(float(expected.mean()), 1e-6)  # where there are no pixels the profile is right
         self.model = level
+        reach = _reach(data, expected, prior)
         for part in panels or [tuple(slice(0, n) for n in counts.shape)]:
             on = tuple(slice(p.start // _TILE, -(-p.stop // _TILE)) for p in part)
-            smooth = lambda tiles: ndimage.gaussian_filter(tiles[on], _REACH, mode="constant")
+            smooth = lambda tiles: ndimage.gaussian_filter(tiles[on], reach, mode="constant")
             self.model[part] *= _at_pixels((smooth(data) + prior) / (smooth(expected) + prior), level[part].shape)
         self.outside = outside
+        smooth = ndimage.median_filter(profile, 25, mode="nearest")
+        self._rings = (numpy.abs(profile / smooth - 1) > _RINGS)[ring]
 
     @staticmethod
     def _profile(counts, outside, ring):
@@ -56,6 +61,14 @@ class Background:
         model = self.model[self.outside]
         return float(numpy.mean((counts[self.outside] - model)**2 / variance(model, calibration))) if len(model) else numpy.nan
 
+    def parts(self, counts, spots, calibration=0.0):
+        """chi2() of the smooth background, of rings, and of haloes about spots. spots: pixels of their light."""
+        halo = ndimage.binary_dilation(spots, numpy.ones((3, 3)), _HALO) & self.outside
+        squares = (counts - self.model)**2 / variance(numpy.maximum(self.model, 1e-6), calibration)
+        mean = lambda which: float(squares[which].mean()) if which.any() else numpy.nan
+        rings = self._rings & self.outside & ~halo
+        return {"smooth": mean(self.outside & ~halo & ~rings), "rings": mean(rings), "haloes": mean(halo)}
+
     def calibration(self, counts):
         """The error of a pixel in proportion to its light that explains how far pixels are from this background, beyond the
         noise of photons: the median over tiles."""
@@ -66,6 +79,22 @@ class Background:
         mean = lambda image: _tiles(numpy.where(self.outside, image, 0))[whole] / _TILE**2
         beyond = mean((counts - self.model)**2) - mean(self.model)
         return float(numpy.sqrt(max(numpy.median(beyond / numpy.maximum(mean(self.model), 1)**2), 0.0)))
+
+
+def _reach(data, expected, prior):
+    """The reach (tiles) over which a field of half the tiles foretells the others best."""
+    slow, fast = numpy.indices(data.shape)
+    kept, best = (slow + fast) % 2 == 0, (numpy.inf, _REACHES[0])
+    tested = ~kept & (expected > 0)
+    if not tested.any():
+        return best[1]
+    for reach in _REACHES:
+        some = [ndimage.gaussian_filter(numpy.where(kept, tiles, 0), reach, mode="constant") for tiles in (data, expected)]
+        foretold = (expected * (some[0] + prior) / (some[1] + prior))[tested]
+        left = numpy.mean(numpy.minimum((data[tested] - foretold)**2 / numpy.maximum(foretold, 1), 100))
+        if left < _BETTER * best[0]:
+            best = left, reach
+    return best[1]
 
 
 def variance(photons, calibration):

@@ -391,7 +391,8 @@ def displacements(boxes, image):
     window = image > 0.05 * high[boxes.reflection]
     above = numpy.where(window, boxes.data - boxes.background, 0)
     shown = numpy.where(window, image, 0)
-    enough = (spots.sums(above) > _STRONG) & (spots.sums(shown) > 0)
+    noise = numpy.sqrt(spots.sums(window * variance(numpy.maximum(boxes.background + image, 1), boxes.calibration)))
+    enough = (spots.sums(above) > numpy.maximum(_STRONG, _SIGMAS * noise)) & (spots.sums(shown) > 0)
     centroid = lambda light: numpy.column_stack([spots.sums(light * axis) / numpy.maximum(spots.sums(light), 1e-9)
                                                  for axis in boxes.rows.T[::-1]])
     return enough, (centroid(above) - centroid(shown))[enough]

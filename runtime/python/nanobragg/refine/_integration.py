@@ -42,6 +42,11 @@ class Integrated:
     pixels: numpy.ndarray
     chi2: numpy.ndarray  # per pixel, by the profile
 
+    def in_photons(self, spread):
+        """With photons of a detector whose single pixels show a part ``spread`` of their noise, so that its pixels are counted by a unit
+        that is as much too small, and its sums vary more than pixels that differ by chance alone."""
+        return dataclasses.replace(self, **{name: spread * getattr(self, name) for name in ("photons", "variance", "per", "background")})
+
     def chosen(self, which):
         return Integrated(*(getattr(self, field.name)[which] for field in dataclasses.fields(self)))
 

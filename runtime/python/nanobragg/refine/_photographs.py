@@ -39,18 +39,20 @@ class Photograph:
     seconds: float = 0.0  # exposure; 0: the file does not say
     panels: Panels = None  # several panels, where the file says how each stands
     counting: bool = True  # whether the numbers are photons; others have a gain and a zero
-    gain: float = 1.0  # the file's unit per photon
+    gain: float = 1.0  # the file's unit per photon, by the noise of single pixels
+    core: float = 0.0  # pixels, sigma of the point spread by the noise of neighbours; 0: they are not alike
+    spread: float = 1.0  # the part of a photon's noise that these show: gain / spread is that of sums over many
     gain_sigma: float = 0.0  # a part of it; 0 where it was not measured
     zero: float = 0.0  # the file's number where there would be no noise
     lowest: float = 0.0  # the lowest number in the file that is a measurement
     pedestal: float = None  # the zero that the file says, in its numbers
     reader: str = ""  # the source of the geometry
 
-    def in_photons(self, gain, zero, sigma=0.0):
-        """With numbers of the file made photons."""
-        lowest = float(numpy.nanmin(self.photons, initial=numpy.inf))
-        return dataclasses.replace(self, gain=gain, gain_sigma=sigma, zero=zero, lowest=lowest, photons=(self.photons - zero) / gain,
-                                   cutoff=(self.cutoff - zero) / gain)
+    def in_photons(self, noise):
+        """With numbers of the file made photons, by their Noise."""
+        lowest, of = float(numpy.nanmin(self.photons, initial=numpy.inf)), lambda number: (number - noise.zero) / noise.unit
+        return dataclasses.replace(self, gain=noise.unit, gain_sigma=noise.sigma, zero=noise.zero, spread=noise.spread, core=noise.core, lowest=lowest,
+                                   photons=of(self.photons), cutoff=of(self.cutoff))
 
 
 _NUMBER = r"([-+0-9.eE]+)"
@@ -176,7 +178,7 @@ def described(photograph, shape, masked, given=False):
     exposure = f"{p.seconds:g} s" if p.seconds else "not said"
     yield f"exposure: {exposure}, {p.step:g} degrees from {p.start:g}" if p.step else f"exposure: {exposure}, no rotation said"
     how = "given" if given else f"measured to {p.gain_sigma:.1%}" if p.gain_sigma else "photons are counted"
-    yield f"gain: {p.gain:.4g} of the file's units a photon, zero {p.zero:.4g} ({how})"
+    yield f"gain: {p.gain / p.spread:.4g} of the file's units a photon, {p.gain:.4g} by single pixels, zero {p.zero:.4g} ({how})"
     limit = (f", overloads from {p.cutoff * p.gain + p.zero:.6g} on" if numpy.isfinite(p.cutoff) else "")
     yield "masks: " + ", ".join(f"{count} {name}" for name, count in masked.items()) + f" pixels{limit}"
 

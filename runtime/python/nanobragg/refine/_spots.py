@@ -1,9 +1,14 @@
 """Spots of a photograph: pixels that can be used, and where the light is."""
 
 import dataclasses
+import warnings
 
 import numpy
 from scipy import ndimage
+
+
+_SINGLE = 4  # pixels that may be at their limit without those at their side
+_BRIGHT = 0.3  # part of the cutoff: pixels of more light are of a very bright spot
 
 
 @dataclasses.dataclass
@@ -29,11 +34,17 @@ class Pixels:
     usable: numpy.ndarray
     why: dict
 
+    def leave_out(self, hot, dead):
+        """Leaves further pixels out."""
+        self.usable &= ~(hot | dead)
+        self.why["hot"] += int(hot.sum())
+        self.why["dead"] += int(dead.sum())
 
-def usable_pixels(photons, cutoff):
-    """Gaps are not finite, overloads at the cutoff and beyond; hot pixels and shadows as the data say."""
+
+def usable_pixels(photons, cutoff, lost=False):
+    """Gaps are not finite, overloads at the cutoff and beyond, or ``lost``; hot pixels and shadows as the data say."""
     gaps = ~numpy.isfinite(photons)
-    overloads = ~gaps & (photons >= cutoff)
+    overloads = ~gaps & ((photons >= cutoff) | lost)
     usable = ~(gaps | overloads)
     # Bright light of a crystal reaches over a pixel's edge; what stands alone in the dark is a pixel's own.
     counts = numpy.where(usable, photons, 0.0)
@@ -52,6 +63,39 @@ def usable_pixels(photons, cutoff):
                            "dead": int(dead.sum())})
 
 
+def lost_light(numbers, cutoff):
+    """Pixels of a detector that does not count photons, in the middle of spots that are brighter than its numbers can be: those at the
+    cutoff, those beyond it that began again from zero, which are dark between bright ones, and their neighbours, over which charge
+    flows."""
+    known = numpy.where(numpy.isfinite(numbers), numbers, 0.0)
+    if not numpy.isfinite(cutoff) or known.max(initial=0.0) < _BRIGHT * cutoff:
+        return numpy.zeros(numbers.shape, bool)
+    filled = ndimage.grey_closing(known, (5, 5))
+    wrapped = filled > numpy.maximum(_BRIGHT * cutoff, 3 * known)
+    labels, count = ndimage.label((known > _BRIGHT * cutoff) | wrapped, numpy.ones((3, 3)))
+    every = numpy.arange(1, count + 1)
+    over = ndimage.maximum(wrapped | (known >= cutoff), labels, every).astype(bool) & (ndimage.maximum(known, labels, every) > 2 * _BRIGHT * cutoff)
+    core = numpy.append(False, over)[labels] & (wrapped | (known > 2 * _BRIGHT * cutoff))
+    if not core.any():
+        return core
+    wide = numpy.append(False, over & (ndimage.sum_labels(core, labels, every) > _SINGLE))[labels]
+    return core | ndimage.binary_dilation(ndimage.binary_fill_holes(wide), numpy.ones((3, 3)))
+
+
+def odd_pixels(photons, usable, core):
+    """Pixels that are brighter, and those that are darker, than light can make them that a point spread with a core of this sigma
+    (pixels) has spread: both neighbours along a line have much less of what they have."""
+    if not usable.any():
+        return ~usable & False, ~usable & False
+    known = photons[tuple(ndimage.distance_transform_edt(~usable, return_distances=False, return_indices=True))]
+    rest = known - ndimage.median_filter(known.astype("f4"), 5)
+    own = usable & (numpy.abs(rest) > 12 * numpy.sqrt(numpy.maximum(known - rest, 1)))
+    part = 0.8 * numpy.exp(-1 / (2 * core**2 + 1 / 6)) * rest
+    less = lambda sign, step, axis: numpy.roll(usable, step, axis) & (sign * numpy.roll(rest, step, axis) < sign * part)
+    alone = lambda sign: own & (sign * rest > 0) & numpy.any([less(sign, 1, axis) & less(sign, -1, axis) for axis in (0, 1)], axis=0)
+    return alone(1), alone(-1)
+
+
 def _sums(image, half):
     """Sums over the square about each pixel."""
     width = 2 * half + 1
@@ -65,11 +109,29 @@ def _dead(counts, usable):
     return usable & (counts == 0) & (around >= 10)
 
 
+def _tiled(image, usable):
+    """Medians of tiles of 8 x 8 usable pixels, and how far pixels are from them, robustly, at all pixels; spots of any brightness move
+    them little."""
+    slow, fast = (-n % 8 for n in image.shape)
+    cut = numpy.pad(numpy.where(usable, image, numpy.nan), ((0, slow), (0, fast)), constant_values=numpy.nan)
+    tiles = cut.reshape(cut.shape[0] // 8, 8, -1, 8).swapaxes(1, 2).reshape(cut.shape[0] // 8, -1, 64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tiles without pixels
+        level = numpy.nanmedian(tiles, axis=2)
+        width = 1.4826 * numpy.nanmedian(numpy.abs(tiles - level[..., None]), axis=2)
+    at_pixels = lambda values: numpy.kron(ndimage.median_filter(numpy.where(numpy.isnan(values), numpy.nanmedian(values), values), 3),
+                                          numpy.ones((8, 8)))[:image.shape[0], :image.shape[1]]
+    return at_pixels(level), at_pixels(width)
+
+
 def local_background(photons, usable, half=7, even=True):
     """Mean and variance of the pixels around each without spots, and how many they are. even: the noise is that of photons alone,
     so that the variance is the mean; else it is as large at least."""
     counts = numpy.where(usable, photons, 0).astype("f4")
     kept, mean = usable, 0.0
+    if not even and usable.any():
+        level, width = _tiled(counts, usable)
+        kept = usable & (counts <= level + 6 * width + 1)
     for last in (False, False, False, True):
         number = _sums(kept.astype("f4"), half)
         mean = _sums(numpy.where(kept, counts, 0), half) / numpy.maximum(number, 1)
@@ -82,22 +144,22 @@ def local_background(photons, usable, half=7, even=True):
     return mean, noise, number
 
 
-def find_spots(photons, usable, least=2, even=True):
+def find_spots(photons, usable, least=2, even=True, lost=False):
     """Spots, and the pixels that they have: where a pixel is 4 sigmas above the mean of its 15 x 15 neighbours without
     spots, and it and its eight neighbours together are 6 sigmas above.
 
-    least: pixels of a spot. even: of local_background.
+    least: pixels of a spot. even: of local_background. lost: pixels without a measurement in the middle of spots.
     """
     counts = numpy.where(usable, photons, 0).astype("f4")
     mean, noise, number = local_background(photons, usable, even=even)
     near, light = _sums(usable.astype("f4"), 1), _sums(counts, 1)
     strong = (usable & (number > 30) & (counts - mean > 4 * numpy.sqrt(noise))
               & (light - near * mean > 6 * numpy.sqrt(numpy.maximum(near * (mean if even else noise), 1))))
-    labels, count = ndimage.label(strong, numpy.ones((3, 3)))
+    labels, count = ndimage.label(strong | lost, numpy.ones((3, 3)))
     every = numpy.arange(1, count + 1)
     above = numpy.where(strong, counts - mean, 0)
     slices = ndimage.find_objects(labels)
     spots = Spots(numpy.array(ndimage.center_of_mass(above, labels, every)).reshape(-1, 2)[:, ::-1] + 0.5,
                   ndimage.sum_labels(above, labels, every), ndimage.sum_labels(strong, labels, every).astype(int),
                   numpy.array([(f.start, f.stop, s.start, s.stop) for s, f in slices]).reshape(-1, 4))
-    return spots.chosen(spots.pixels >= least), strong
+    return spots.chosen((spots.pixels >= least) & (spots.light > 0)), strong

@@ -27,11 +27,11 @@ from ._lattices import MOST_LATTICES, Rejected, lattices_anywhere, lattices_of, 
 from ._merging import Observations, merge
 from ._moments import Moments
 from ._modules import Modules
-from ._noise import gain_and_zero, largest_number, no_numbers
+from ._noise import Noise, largest_number, no_numbers, noise_of
 from ._panels import BEAM, ONE
 from ._photographs import described, read_photograph
 from ._response import Response
-from ._spots import find_spots, usable_pixels
+from ._spots import find_spots, lost_light, odd_pixels, usable_pixels
 from ._stated_geometry import Geometry
 from ._verdict import verdict
 from ._kept import Kept, digest_or_none, key_of
@@ -103,6 +103,7 @@ class Still:
     rms_px_all: float = numpy.nan  # over all that are indexed
     distance_mm: float = numpy.nan
     chi2_background: float = numpy.nan
+    chi2_parts: dict = dataclasses.field(default_factory=dict)  # chi2_background of its smooth part, rings and haloes
     calibration: float = 0.0  # error of a pixel's light, in proportion to it, where the detector does not count photons
     masked: dict = dataclasses.field(default_factory=dict)  # pixels that are left out, by the reason
     seconds: float = 0.0
@@ -158,12 +159,11 @@ def _detectors(photograph):
 def _in_photons(photograph, usable, noise):
     """The photograph in photons, by the gain and the zero that are given, or that its pixels have."""
     if noise is not None:
-        return photograph.in_photons(*noise)
+        return photograph.in_photons(Noise(*noise))
     if photograph.counting:
         return photograph
     for _ in range(2):  # spots are better known when the noise is
-        gain, zero, sigma = gain_and_zero(photograph.photons, usable)
-        photons = photograph.in_photons(gain, zero, sigma)
+        photons = photograph.in_photons(noise_of(photograph.photons, usable, photograph.pedestal))
         _, strong = find_spots(photons.photons, usable, even=False)
         usable = usable & ~_about(strong)
     return photons
@@ -177,12 +177,17 @@ def _about(strong):
 def _index(still, model, least, geometry, noise, most):
     photograph = read_photograph(still.image, geometry)
     if not photograph.counting:
-        photograph.photons = numpy.where(no_numbers(photograph.photons), numpy.nan, photograph.photons)
+        none = no_numbers(photograph.photons)
+        # Corrections of images for distortion mix pixels with those at their side.
+        photograph.photons = numpy.where(ndimage.binary_dilation(none, numpy.ones((3, 3)), 2) if none.any() else none, numpy.nan, photograph.photons)
         photograph.cutoff = largest_number(photograph.photons, photograph.cutoff)
-    pixels = usable_pixels(photograph.photons, photograph.cutoff)
+    lost = numpy.zeros(photograph.photons.shape, bool) if photograph.counting else lost_light(photograph.photons, photograph.cutoff)
+    pixels = usable_pixels(photograph.photons, photograph.cutoff, lost)
     photograph = _in_photons(photograph, pixels.usable, noise)
+    if photograph.core:
+        pixels.leave_out(*odd_pixels(photograph.photons, pixels.usable, photograph.core))
     photons = photograph.photons
-    spots, strong = find_spots(photons, pixels.usable, least, photograph.counting)
+    spots, strong = find_spots(photons, pixels.usable, least, photograph.counting, lost)
     still.photograph, still.found = dataclasses.replace(photograph, photons=None), spots
     still.spots, still.masked, still.shape = len(spots), dict(pixels.why), photons.shape
     detectors = list(_detectors(photograph))
@@ -197,6 +202,7 @@ def _index(still, model, least, geometry, noise, most):
     if not photograph.counting:
         still.calibration = background.calibration(photons)
     still.chi2_background = background.chi2(photons, still.calibration)
+    still.chi2_parts = background.parts(photons, strong, still.calibration)
     if why:
         raise why
     usable = pixels.usable & ~background.shadows
@@ -409,6 +415,7 @@ def _explained(number, *, stills, model, how, kept, keys):
                          still.fitted.detector, begin=still.explained,
                          others=[one.matrix for one in still.lattices[1:]], seconds=seconds,
                          exposures=_exposures(still.fitted.detector), faces=_faces(still.fitted.detector), dark=boxes_of(still, True), **how)
+        result.integrated = result.integrated.in_photons(still.photograph.spread)
         corner, fast, slow = result.panels
         normal = numpy.cross(fast, slow)
         normal *= (numpy.sign((normal * corner).sum(axis=1)) / numpy.linalg.norm(normal, axis=1))[:, None]
@@ -555,7 +562,7 @@ _CELL = ("a", "b", "c", "alpha", "beta", "gamma")
 _COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", *_CELL, "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
-            "chi2_background", "gain", "gain_sigma", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
+            "chi2_background", "chi2_smooth", "chi2_rings", "chi2_haloes", "gain", "gain_sigma", "gain_pixel", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
 
 
 def _matrix(still, lattice):
@@ -569,11 +576,13 @@ def rows(stills):
     for s in stills:
         row = {"shot": s.index, "image": s.image, "status": s.status, "spots": s.spots, "indexed": s.indexed,
                "chi2_background": f"{s.chi2_background:.4f}", "seconds": f"{s.seconds:.3f}", "why": s.why, **s.masked}
+        row |= {f"chi2_{name}": f"{value:.4f}" for name, value in s.chi2_parts.items()}
         row["verdict"], row["reason"] = verdict(s)
         if s.margins:
             row["choice_sigmas"] = f"{s.margins[0]:.2f}"
         if s.photograph:
-            row |= {"gain": f"{s.photograph.gain:.4g}", "gain_sigma": f"{s.photograph.gain_sigma * s.photograph.gain:.2g}", "zero": f"{s.photograph.zero:.4g}",
+            whole = s.photograph.gain / s.photograph.spread
+            row |= {"gain": f"{whole:.4g}", "gain_sigma": f"{s.photograph.gain_sigma * whole:.2g}", "gain_pixel": f"{s.photograph.gain:.4g}", "zero": f"{s.photograph.zero:.4g}",
                     "calibration": f"{s.calibration:.4g}"}
         if s.status == "indexed":
             detector, missing = s.fitted.detector, s.of_spots("missing")[s.of >= 0]
@@ -588,7 +597,7 @@ def rows(stills):
                     "chi2_model": f"{s.chi2_model if numpy.isfinite(s.chi2_model) else s.explained.chi2:.4g}"}
             row |= {"unseen": s.explained.unseen, "chi2_unseen": f"{s.explained.chi2_unseen:.4g}"}
             row |= {name: f"{value:.6g}" for name, value in in_words(s.explained)}
-            row["gain"] = f"{s.photograph.gain * s.explained.values['gain']:.4g}"
+            row["gain"] = f"{whole * s.explained.values['gain']:.4g}"
         yield [row.get(name, "") for name in _COLUMNS]
 
 
@@ -653,7 +662,7 @@ def experiments(stills, model, folder, refined=False):
             "pixel_size": [detector.pixel, detector.pixel],
             "trusted_range": [min(0, photograph.lowest), min(photograph.cutoff * photograph.gain + photograph.zero, 1e9)],
             "thickness": photograph.thickness, "material": photograph.material,
-            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": photograph.gain,
+            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": photograph.gain / photograph.spread,
             "pedestal": photograph.zero, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
             for i, ((fast, slow, corner), size, begin) in enumerate(zip(places, sizes, raw))]})
     return content
