@@ -118,6 +118,31 @@ class Bindings(unittest.TestCase):
             load_plugin(self.context, "libm.so.6")
 
 
+    def test_beside_the_compiler_with_plugins(self):
+        """Both have passes of nb in the same MLIR."""
+        if not PLUGIN or not pathlib.Path(PLUGIN).exists():
+            self.skipTest("there is no LorentzFactor.so")
+        ours = f"text = compiler.run(compiler.emit('{FLAGS}'), 'builtin.module(nb-fuse)', plugins='{PLUGIN}').text\n"
+        theirs = f"""
+from nanobragg.mlir import ir, passmanager
+from nanobragg.mlir.dialects import nb
+with ir.Context() as context:
+    nb.register_dialect(context)
+    module = ir.Module.parse(compiler.emit('{FLAGS}'))
+    passmanager.PassManager.parse("builtin.module(nb-hoist-invariants,cse,nb-fuse)").run(module.operation)
+    fused = str(module)
+"""
+        check = """
+plain = compiler.run(compiler.emit(FLAGS), "builtin.module(nb-hoist-invariants,cse,nb-fuse)").text
+count = lambda program: [program.count(op) for op in ("nb.sum", "nb.tabulate", "nb.yield", "nb.lattice_factor", "arith.")]
+assert count(fused) == count(plain) and "nb.image" in text, (count(fused), count(plain))
+"""
+        for program in ours + theirs + ours, theirs + ours + theirs:
+            done = subprocess.run([sys.executable, "-W", "ignore", "-c", f"from nanobragg import compiler\nFLAGS = '{FLAGS}'\n{program}{check}"],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
 class Importing(unittest.TestCase):
     def test_it_costs_nothing_to_others(self):
         code = "import nanobragg, sys; sys.exit(any(m.split('.')[0] == 'mlir' for m in sys.modules))"

@@ -259,6 +259,7 @@ std::string Try::beginOfTuning() {
 }
 
 int Try::tuneSchedule() {
+  const bool kept = isKept(); // a cache that cannot be used is refused ahead of the search
   const std::string begin = beginOfTuning();
   const auto tuning =
       valueOf(tune(subject, *expectation, options, {begin, command.repeat, command.leastGain},
@@ -279,7 +280,6 @@ int Try::tuneSchedule() {
                   tuning.nsBefore);
   const std::string text = numbers + (tuning.nsAfter > 0 ? textOf(tuning.change) : "");
   std::printf("%s\n", text.c_str());
-  const bool kept = isKept();
   if (kept) {
     const bool everyShape = keep(tuning);
     std::puts(tuning.pipeline == own

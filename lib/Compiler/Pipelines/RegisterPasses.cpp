@@ -25,6 +25,10 @@ void nb::registerAllDialects(DialectRegistry &registry) {
 }
 
 void nb::registerAllPasses() {
+  // Two libraries with them in one process, as the compiler's and the plugin for MLIR's Python
+  // bindings, share MLIR's list of passes, which refuses a second one of a name.
+  if (PassInfo::lookup("nb-fuse"))
+    return;
   registerTransformsPasses();
   registerConversionPasses();
   registerPipelines();

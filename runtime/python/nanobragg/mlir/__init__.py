@@ -74,6 +74,8 @@ _loaded: dict[str, ctypes.CDLL] = {}
 
 def load_plugin(context: ir.Context, file: str) -> ctypes.CDLL:
     """Adds the dialects of a plugin to the context and its passes to the process."""
+    if os.path.exists(file):
+        file = os.path.abspath(file)  # the system's loader looks for plain names elsewhere
     if _DIALECT == _CAPI._name != file:
         raise ImportError(f"'{file}' cannot be loaded: plugins share the MLIR of the system, and the wheel nanobragg-mlir has its own; "
                           "use nanobragg of a build, or of Debian's packages")
