@@ -16,7 +16,7 @@ import wrong_pattern
 BIN = pathlib.Path(sys.argv.pop(1))
 SANITIZED = b'__asan_init' in (BIN / 'nb-try').read_bytes()
 FLAGS = ('-default_F 100 -cell 70 80 90 85 95 100 -misset 10 20 30 -N 5 -lambda 1 -distance 100 '
-         '-detpixels 32 -mosaic 0.5 -mosaic_domains 3 --quiet').split()
+         '-detpixels 32 -mosaic 0.5 -mosaic_domains 3 -oversample 1 --quiet').split()
 
 
 class NbTry(unittest.TestCase):
@@ -49,7 +49,6 @@ class NbTry(unittest.TestCase):
             self.assertTrue(row['gradient']['same'])
             self.assertGreater(row['ns_per_sample'], 0)
             self.assertGreater(row['code_bytes'], 0)
-        self.assertGreaterEqual(hoist['loop_instructions'], default['loop_instructions'])
         if 'instructions_per_sample' in default:  # x86-64
             self.assertGreater(hoist['instructions_per_sample'], 1.05 * default['instructions_per_sample'])
             self.assertGreater(rows['without nb-vectorize']['instructions_per_sample'],
