@@ -64,7 +64,11 @@ class Sets(unittest.TestCase):
                 Frames(self.sim, misset, **how)
         with self.assertRaisesRegex(IndexError, "no frame 4"):
             Frames(self.sim, misset, count=4)[4]
-        self.assertEqual(len(list(Frames(self.sim, misset, count=4))), 4)
+        self.assertEqual(len(list(Frames(self.sim, misset, count=4))), len(Frames(self.sim, misset, count=4)))
+        with self.assertRaisesRegex(TypeError, "give Frames a count"):
+            len(Frames(self.sim, misset))
+        with self.assertRaisesRegex(TypeError, "a dict, and this one returned None"):
+            Frames(self.sim, lambda rng: None)[0]
         with self.assertRaisesRegex(ValueError, "misset_x: 100 rad"):
             Frames(self.sim, lambda rng: {"misset": (100, 0, 0)})[0]
 

@@ -68,7 +68,10 @@ class Frames:
         if number < 0 or (self.count is not None and number >= self.count):
             raise IndexError(f"there is no frame {number}")
         rng = numpy.random.default_rng((self.seed, number))
-        parameters = dict(self.draw(rng))
+        parameters = self.draw(rng)
+        if not isinstance(parameters, Mapping):
+            raise TypeError(f"draw returns the parameters of a frame as a dict, and this one returned {parameters!r}")
+        parameters = dict(parameters)
         self.sim.set(**parameters)
         return rng, parameters
 
@@ -76,6 +79,11 @@ class Frames:
         rng, parameters = self.drawn(number)
         spots = self.sim.spots(self.least, light := self.sim.image(out=self._light))
         return {"counts": self._counted(light, rng), "labels": spots.labels, "spots": spots, "parameters": parameters}
+
+    def __len__(self) -> int:
+        if self.count is None:
+            raise TypeError("these frames have no end; give Frames a count")
+        return self.count
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[number] for number in self.numbers(0, 1))

@@ -39,6 +39,9 @@ class Function:
         self.theta = (numpy.concatenate([numpy.ravel(core.get(name) if name != "F" else core.structure_factors()[0])
                                          for name in self.names]) if self.names else numpy.empty(0))
 
+    def __repr__(self) -> str:
+        return f"<nanobragg.Function of {', '.join(self.names)} ({self.length} numbers)>"
+
     def _shots(self, *vectors: Any, cotangent: Any = None) -> tuple[tuple[int, ...], int, list[Array]]:
         """The leading axes, how many shots they have, and arrays with one row or as many as there are shots."""
         given = [(doubles(v, what), what, (self.length,)) for v, what in zip(vectors, ("theta", "v"))]
