@@ -21,6 +21,7 @@ _WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, o
 _ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
 _DOMAIN = numpy.radians(1.5)  # lattices that are turned by less are domains of one crystal, which sets of mosaic blocks explain better
 _MOST_SPOTS, _NEAR_SPOTS = 0.8, 0.9  # part of the spots, and pixels from their reflections, of lattices that are not doubted
+_NEAR_ALONE = 1.3  # pixels likewise of one that explains them alone: a wrong place of the beam makes several, or finds few spots
 _ENOUGH = 20  # spots by which the beam is looked for
 _BESIDE, _SAME = 40.0, 8.0  # pixels: how far from the header's place it is looked for, and between places that are tried
 _OWN = 0.5  # part of the spots of a further lattice that no other one has without it
@@ -91,8 +92,8 @@ def beams(detector, shape):
             yield dataclasses.replace(detector, centre=tuple(map(float, place)))
 
 
-def _is_poor(lattices):
-    return _indexed(lattices).mean() < _MOST_SPOTS or lattices[0].rms(lattices[0].indexed) > _NEAR_SPOTS
+def _is_poor(lattices, near=_NEAR_SPOTS):
+    return _indexed(lattices).mean() < _MOST_SPOTS or lattices[0].rms(lattices[0].indexed) > near
 
 
 def lattices_anywhere(spots, detectors, shape, model, most):
@@ -102,13 +103,13 @@ def lattices_anywhere(spots, detectors, shape, model, most):
         found = lattices_of(spots, detectors, model, most)
     except Rejected as error:
         why = error
-    if len(spots) >= _ENOUGH and (why or _is_poor(found)):
+    if len(spots) >= _ENOUGH and (why or _is_poor(found, _NEAR_SPOTS if len(found) > 1 else _NEAR_ALONE)):
         for detector in beams(detectors[0], shape):
             try:
                 one = orientation(spots, [detector], model, sure=False)
             except Rejected:
                 continue
-            if not _is_poor([one]) and (why or one.indexed.sum() > _indexed(found).sum()):
+            if not _is_poor([one], _NEAR_ALONE) and (why or one.indexed.sum() > _indexed(found).sum()):
                 return _with_others([one], spots, model, most)
     if why:
         raise why

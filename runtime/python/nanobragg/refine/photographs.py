@@ -54,16 +54,17 @@ class Model:
     lowest: tuple = ()  # Miller indices where the grid begins
 
     @staticmethod
-    def read(path, resolution=8.0, wavelength=1.0):
-        """With structure factors to a resolution, A, at a wavelength, A. path: a file, or the numbers of the cell and the space group
+    def read(path, resolution=8.0, wavelength=1.0, solvent=None):
+        """With structure factors to a resolution, A, at a wavelength, A, and bulk solvent of a density, electrons/A^3 (None: as
+        the cell is large enough for). path: a file, or the numbers of the cell and the space group
         in place of one, without structure factors."""
         said = re.fullmatch(r"\s*" + r"([0-9.]+)[\s,]+" * 6 + r"(\S.*)", str(path))
         if said and not os.path.exists(path):
             cell = numpy.array([float(text) for text in said.groups()[:6]])
             return Model(str(path), cell, _core.indexing_choices(said[7], cell.tolist(), 0.0)[0])
-        # Small molecules and metals have no bulk solvent.
-        cell = _core.structure_factors(str(path), 8.0, wavelength, 0.0, 46.0)[2]
-        solvent = 0.35 if cell is None or numpy.prod(cell[:3]) > 1e4 else 0.0
+        if solvent is None:  # small molecules and metals have none
+            cell = _core.structure_factors(str(path), 8.0, wavelength, 0.0, 46.0)[2]
+            solvent = 0.35 if cell is None or numpy.prod(cell[:3]) > 1e4 else 0.0
         grid, lowest, cell, hall = _core.structure_factors(str(path), resolution, wavelength, solvent, 46.0)
         if cell is None or not hall:
             raise FileError(f"{path}: does not say the crystal's cell and space group; give a file with both (CRYST1)")
@@ -500,7 +501,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
     """
     how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, response=response), "sets": sets, "response": response}
-    crystal = Model.read(model)
+    crystal = Model.read(model, solvent=0)  # whose cell and group index the spots
     of_geometry = None if geometry is None else _files.digest(geometry)
     geometry = None if geometry is None else Geometry.read(geometry)
     if not len(paths):
