@@ -17,8 +17,8 @@ constexpr SemanticSwitch switches[] = {
      "takes a largest rotation of 90 as radians, so that orientations are not uniform",
      "orientations uniform over all rotations", "-misset random"},
     {"mosaic-frame", &Semantics::mosaicFrame,
-     "turns mosaic domains about axes of the laboratory, so that they are others in each "
-     "orientation and do not turn with the spindle",
+     "turns mosaic domains about axes of the laboratory, so that they depend on the orientation "
+     "and do not turn with the spindle",
      "about axes of the crystal, which turn with it", "-mosaic"},
     {"exact-ratios", &Semantics::exactRatios,
      "rounds ratios up as they come out of floating point: a crystal of 0.001 mm is 100 or 101 "

@@ -135,7 +135,7 @@ def _matrix(value, name):
 def random_misset(count=None, seed=None):
     """Angles for ``misset`` (rad), uniform over all rotations: (3,), or (count, 3).
 
-    seed: a whole number from 0, or a random generator of NumPy; None: others each time. Angles that are drawn uniformly themselves crowd
+    seed: a whole number from 0, or a random generator of NumPy; None: different ones each time. Uniformly drawn angles would crowd
     at the poles.
     """
     drawn = numpy.random.default_rng(seed).normal(size=(1 if count is None else operator.index(count), 4))
@@ -172,7 +172,7 @@ class Crystal(_Part):
                               "along x and b in the x-y plane; random_rotation() makes one")
     matrix: object = _field("instead of a cell: 3 x 3, columns a*, b*, c* in the lab frame, 1/m")
     real_space: object = _field("instead of a cell: 3 x 3, rows a, b, c in the lab frame, m")
-    hkl: str = _field("file of structure factors, lines h k l F")
+    hkl: str = _field("file of structure factors (text, MTZ, CIF, SHELX) or atomic model (PDB, CIF)")
     structure_factors: object = _field("(array[h, k, l] in electrons, (hmin, kmin, lmin)), gemmi's Mtz or AsuData, or a DataSet of "
                                        "reciprocalspaceship; instead of hkl")
 

@@ -37,8 +37,8 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
                 **parameters: Any) -> dict[str, jax.Array]:
     """The table of ``Simulator.reflections`` as arrays by column, differentiable once.
 
-    parameters: as of ``image``. Which rows there are is no matter of derivatives; within jit, grad and vmap they have to
-    be given by miller_index.
+    parameters: as of ``image``. The selection of rows is not differentiated; within jit, grad and vmap give
+    miller_index.
     """
     members, theta = _numbers_of("reflections", sim, parameters)
     known = None if isinstance(theta, jax.core.Tracer) else numpy.asarray(theta, numpy.float64)

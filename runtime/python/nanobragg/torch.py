@@ -52,8 +52,8 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
                 **parameters: Any) -> dict[str, torch.Tensor]:
     """The table of ``Simulator.reflections`` as tensors by column, differentiable once.
 
-    parameters: as of ``image``. Columns are float64, miller_index and panel whole numbers. Which rows there are is no
-    matter of derivatives; within torch.func they have to be given by miller_index.
+    parameters: as of ``image``. Columns are float64, miller_index and panel whole numbers. The selection of rows is
+    not differentiated; within torch.func give miller_index.
     """
     members, theta, _ = _numbers_of("reflections", sim, parameters)
     known = None if is_transformed(theta) else array_of(theta)

@@ -175,10 +175,10 @@ def described(photograph, shape, masked, given=False):
     sensor = f", {p.thickness:g} mm of {p.material}" if p.thickness and p.material else ""
     yield f"geometry: {p.reader}: {p.distance:.2f} mm, beam at {p.centre[0]:.1f}, {p.centre[1]:.1f}, {panels}pixels of {p.pixel:.4g} mm{sensor}{turned}"
     yield f"wavelength: {p.wavelength:.5g} A"
-    exposure = f"{p.seconds:g} s" if p.seconds else "not said"
-    yield f"exposure: {exposure}, {p.step:g} degrees from {p.start:g}" if p.step else f"exposure: {exposure}, no rotation said"
+    exposure = f"{p.seconds:g} s" if p.seconds else "unknown"
+    yield f"exposure: {exposure}, {p.step:g} degrees from {p.start:g}" if p.step else f"exposure: {exposure}, no rotation"
     how = "given" if given else f"measured to {p.gain_sigma:.1%}" if p.gain_sigma else "photons are counted"
-    yield f"gain: {p.gain / p.spread:.4g} of the file's units a photon, {p.gain:.4g} by single pixels, zero {p.zero:.4g} ({how})"
+    yield f"gain: {p.gain / p.spread:.4g} image units per photon, {p.gain:.4g} by single pixels, zero {p.zero:.4g} ({how})"
     limit = (f", overloads from {p.cutoff * p.gain + p.zero:.6g} on" if numpy.isfinite(p.cutoff) else "")
     yield "masks: " + ", ".join(f"{count} {name}" for name, count in masked.items()) + f" pixels{limit}"
 
