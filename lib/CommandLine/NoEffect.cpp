@@ -12,8 +12,9 @@ const Idle always{[](const CommandLine &) { return true; },
                   "it exists for compatibility with the C program"};
 const Idle noNoiseImage{[](const CommandLine &line) { return !line.outputs.noise; },
                         "no noise image is made"};
-const Idle noImage{[](const CommandLine &line) { return actionOf(line) != nullptr; },
-                   "this run writes no image"};
+const Idle noImage{
+    [](const CommandLine &line) { return actionOf(line) != nullptr && !line.tool.check; },
+    "this run writes no image"};
 const Idle noGreyImage{[](const CommandLine &line) { return !line.outputs.pgm; },
                        "a later -nopgm switches the grey image off"};
 } // namespace idle

@@ -20,8 +20,22 @@ const gemmi::SpaceGroup *groupOfHall(const std::string &name) {
   }
 }
 
+/// Gemmi leaves out blanks of names, with which the Hall symbol "P 4 2", of P 4 2 2, would be P 42.
+const gemmi::SpaceGroup *groupOfExactly(const std::string &name) {
+  const auto &all = gemmi::spacegroup_tables::main;
+  for (const gemmi::SpaceGroup &group : all)
+    if (group.xhm() == name || group.hm == name)
+      return &group;
+  for (const gemmi::SpaceGroup &group : all)
+    if (group.hall == name)
+      return &group;
+  return nullptr;
+}
+
 const gemmi::SpaceGroup &groupOf(const std::string &name) {
-  const gemmi::SpaceGroup *group = gemmi::find_spacegroup_by_name(name);
+  const gemmi::SpaceGroup *group = groupOfExactly(name);
+  if (!group)
+    group = gemmi::find_spacegroup_by_name(name);
   if (!group)
     group = groupOfHall(name);
   if (!group)

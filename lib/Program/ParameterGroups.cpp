@@ -3,7 +3,9 @@
 #include "lib/Quantities/ClosestWord.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -72,16 +74,12 @@ std::vector<std::string_view> acceptable(const ProgramVariant &variant) {
   return names;
 }
 
-/// Among those that begin alike, if there are any, the name that is spelt most alike.
-std::string_view suggestion(std::string_view name, const ProgramVariant &variant) {
-  constexpr std::size_t beginning = 3;
-  const std::vector<std::string_view> all = acceptable(variant);
-  std::vector<std::string_view> alike = all;
-  std::erase_if(alike, [&](std::string_view other) {
-    return other.substr(0, beginning) != name.substr(0, beginning);
-  });
-  return closestWord(name, alike.empty() ? all : alike);
-}
+/// Other words for parameters and groups.
+constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
+    {"energy", "wavelength"},        {"lambda", "wavelength"},       {"N", "ncells"},
+    {"mosaic", "mosaic_spread"},     {"mosaicity", "mosaic_spread"}, {"flux", "fluence"},
+    {"orientation", "misset"},       {"rotation", "misset"},         {"pixel", "pixel_size"},
+    {"bandwidth", "bandwidth_sigma"}};
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -90,13 +88,11 @@ std::vector<std::string_view> membersOf(std::string_view name, const ProgramVari
   const ParameterGroup *group = findGroup(name);
   const Parameter *single = findParameter(name);
   if (!group && !single)
-    throw UnknownParameter("unknown parameter " + quoted(name) + "; the closest is " +
-                           quoted(suggestion(name, variant)));
+    throw UnknownParameter("unknown parameter " + quoted(name) +
+                           closestParameter(name, acceptable(variant)));
   if (!group && !single->differentiable())
     throw std::invalid_argument(quoted(name) + " (" + single->meaning +
-                                ") is a discrete choice and has no derivative; the closest that "
-                                "has one is " +
-                                quoted(suggestion(name, variant)));
+                                ") is a discrete choice and has no derivative");
   std::vector<std::string_view> members =
       group ? group->members : std::vector<std::string_view>{name};
   std::erase_if(members,
@@ -104,12 +100,30 @@ std::vector<std::string_view> membersOf(std::string_view name, const ProgramVari
   if (members.empty())
     throw std::invalid_argument(
         (group ? "no parameter of the group " + quoted(name) + " is" : quoted(name) + " is not") +
-        " used by this experiment; the closest that is: " + quoted(suggestion(name, variant)) +
-        "; --list-parameters shows them all");
+        " used by this experiment; --list-parameters shows those that are");
   return members;
 }
 
 } // namespace
+
+std::string closestParameter(std::string_view name, std::span<const std::string_view> candidates) {
+  std::string_view closest;
+  if (const auto word =
+          std::ranges::find(synonyms, name, &std::pair<std::string_view, std::string_view>::first);
+      word != std::end(synonyms) && std::ranges::find(candidates, word->second) != candidates.end())
+    closest = word->second;
+  if (closest.empty()) { // among those that begin alike, if there are any
+    constexpr std::size_t beginning = 3;
+    std::vector<std::string_view> alike;
+    std::ranges::copy_if(candidates, std::back_inserter(alike), [&](std::string_view other) {
+      return other.substr(0, beginning) == name.substr(0, beginning);
+    });
+    closest = closestWord(name, alike.empty() ? candidates : alike);
+    if (alike.empty() && editDistance(name, closest) > std::max<std::size_t>(2, name.size() / 2))
+      return {};
+  }
+  return "; the closest is " + quoted(closest);
+}
 
 std::span<const ParameterGroup> parameterGroups() {
   static const std::vector<ParameterGroup> all = makeGroups();

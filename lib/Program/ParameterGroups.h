@@ -30,6 +30,10 @@ public:
   using std::invalid_argument::invalid_argument;
 };
 
+/// "; the closest is 'NAME'" of those that are allowed: by another word for it, or by its spelling;
+/// empty where none is like it.
+std::string closestParameter(std::string_view name, std::span<const std::string_view> candidates);
+
 /// The parameters that `text`, names of parameters and groups with commas between, stands for, in
 /// the order of the table and each once. In a group those count that programs of this variant take.
 /// Throws UnknownParameter, or std::invalid_argument for a name that is discrete or not used here.

@@ -100,9 +100,9 @@ bool isFinite(const loops::Linear &l) {
 void AveragedSearch::refuse() {
   throw std::runtime_error(
       "the spreads (mosaicity, bandwidth, divergence) are so wide, or the crystal is so small, "
-      "that "
-      "nearly every reflection lights every pixel, and averages in closed form would take longer "
-      "than samples that are drawn");
+      "that nearly every reflection lights every pixel, and averages in closed form would take "
+      "longer than samples that are drawn; reduce the spreads, or choose the average quadrature or "
+      "sampled");
 }
 
 void PlaceMemory::begin(std::int64_t most, std::int64_t extents) {

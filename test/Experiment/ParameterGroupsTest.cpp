@@ -55,11 +55,11 @@ TEST(ParameterGroups, RefuseWithTheClosestName) {
   EXPECT_EQ(whyNot("cel_a"), "unknown parameter 'cel_a'; the closest is 'cell_a'");
   EXPECT_EQ(whyNot("misett"), "unknown parameter 'misett'; the closest is 'misset'");
   EXPECT_EQ(whyNot("phi_steps"),
-            "'phi_steps' (number of phi steps) is a discrete choice and has no derivative; the "
-            "closest that has one is 'phi0'");
-  EXPECT_EQ(whyNot("fudge"),
-            "'fudge' is not used by this experiment; the closest that is: 'fluence'; "
-            "--list-parameters shows them all");
+            "'phi_steps' (number of phi steps) is a discrete choice and has no derivative");
+  EXPECT_EQ(whyNot("fudge"), "'fudge' is not used by this experiment; --list-parameters shows "
+                             "those that are");
+  EXPECT_EQ(whyNot("energy"), "unknown parameter 'energy'; the closest is 'wavelength'");
+  EXPECT_EQ(whyNot("temperature"), "unknown parameter 'temperature'");
   EXPECT_EQ(whyNot("cell,,misset"), "an empty name among the parameters 'cell,,misset'");
 }
 

@@ -16,7 +16,8 @@ FLAGS = ("-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 100 -p
 def sim(**parts):
     crystal = dict(cell=(70 * A, 80 * A, 90 * A, 90 * deg, 90 * deg, 90 * deg), default_F=100, ncells=8)
     detector = dict(distance=100 * mm, pixel_size=0.5 * mm, shape=(16, 20), oversample=1)
-    return nb.Simulator(nb.Crystal(**crystal | parts.get("crystal", {})), nb.Beam(**dict(wavelength=1 * A) | parts.get("beam", {})),
+    beam = parts.get("beam", {})
+    return nb.Simulator(nb.Crystal(**crystal | parts.get("crystal", {})), nb.Beam(**({} if "energy" in beam else dict(wavelength=1 * A)) | beam),
                         nb.Detector(**detector | parts.get("detector", {})), nb.Goniometer(**parts.get("goniometer", {})))
 
 
@@ -28,6 +29,11 @@ class ForgottenUnits(unittest.TestCase):
                 how()
         for word in words:
             self.assertIn(word, str(caught.exception))
+
+    def test_wavelength_and_energy(self):
+        self.refused(lambda: nb.Simulator(
+            nb.Crystal(cell=(7e-9, 8e-9, 9e-9, *[90 * deg] * 3), default_F=1), nb.Beam(wavelength=1e-10, energy=2e-15),
+            nb.Detector(distance=0.1, pixel_size=1e-4, shape=(8, 8))), "a wavelength and an energy; give one")
 
     def test_constructors(self):
         for part, field, value, words in (

@@ -126,7 +126,7 @@ int run(const std::vector<std::string> &words) {
   const std::vector<std::string> names =
       takeOwnFlags<Command>(flags, words, command, OtherWords::Names);
   if (names.empty())
-    throw UsageError("which subcommand: list, show, clear, verify, export or import?");
+    throw UsageError("give a subcommand: list, show, clear, verify, export or import");
   const std::string &subcommand = names.front();
   if (std::ranges::find(subcommands, subcommand) == std::end(subcommands))
     throw UsageError("unknown subcommand '" + subcommand + "'; the closest is '" +
@@ -137,7 +137,7 @@ int run(const std::vector<std::string> &words) {
     throw UsageError(takesFile ? subcommand + " needs the name of a file"
                                : "show needs a key; nb-cache list prints all of them");
   if (names.size() > needed)
-    throw UsageError("'" + names[needed] + "' is too much");
+    throw UsageError("unexpected argument '" + names[needed] + "'");
   const CacheOptions here = CacheOptions::fromEnvironment();
   if (here.directory.empty())
     throw std::runtime_error("there is no place for a cache; set NB_CACHE_DIR or HOME");

@@ -127,7 +127,7 @@ int run(const std::vector<std::string> &words) {
   if (names.size() < 2)
     throw UsageError("two images are compared: name TEST and REFERENCE");
   if (names.size() > 2)
-    throw UsageError("'" + names[2] + "' is too much: two images are compared");
+    throw UsageError("unexpected argument '" + names[2] + "': two images are compared");
   const auto [test, reference] = readImages(names[0], names[1], a.shape);
   const io::ImageRegion region = regionOf(a, test);
   const Comparison comparison = compare(test, reference, region, a.tolerance, a.search);

@@ -117,8 +117,9 @@ int run(const std::vector<std::string> &words) {
   ReduceCommand command;
   const std::vector<std::string> others = takeOwnFlags<C>(flags, words, command);
   if (others.size() != 1)
-    throw UsageError(others.empty() ? "nothing to reduce: name a program FILE.mlir"
-                                    : "'" + others[1] + "' is too much: one program is reduced");
+    throw UsageError(others.empty()
+                         ? "nothing to reduce: name a program FILE.mlir"
+                         : "unexpected argument '" + others[1] + "': one program is reduced");
   if (command.because.empty())
     throw UsageError("--because says what is to stay: a command that succeeds where it does");
   DialectRegistry registry;

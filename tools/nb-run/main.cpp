@@ -120,7 +120,7 @@ Command parse(const std::vector<Text> &words) {
   if (names.size() != 1)
     throw nanobragg::UsageError(names.empty()
                                     ? "nothing to run: name a program FILE"
-                                    : "'" + names[1] + "' is too much: one program is run");
+                                    : "unexpected argument '" + names[1] + "': one program is run");
   command.file = names[0];
   return command;
 }

@@ -1,7 +1,6 @@
 #include "runtime/python/bindings/ParameterTable.h"
 
 #include "lib/Program/ParameterGroups.h"
-#include "lib/Quantities/ClosestWord.h"
 
 namespace nanobragg::python {
 
@@ -61,12 +60,12 @@ std::vector<const Parameter *> named(const Experiment &experiment, std::string_v
     candidates.emplace_back(p->name);
   for (const ParameterGroup &group : parameterGroups())
     candidates.emplace_back(group.name);
-  const std::string_view other = closestWord(name, candidates);
-  const bool known = findParameter(name) || findGroup(name);
-  throw UnknownName(
-      (known ? "this experiment does not use the parameter '" : "there is no parameter '") +
-      std::string(name) + "'; the closest is '" + std::string(other) +
-      "', and sim.parameters lists them all");
+  const std::string quoted = "'" + std::string(name) + "'";
+  if (findParameter(name) || findGroup(name))
+    throw UnknownName("this experiment does not use the parameter " + quoted +
+                      "; sim.parameters lists those that it uses");
+  throw UnknownName("there is no parameter " + quoted + closestParameter(name, candidates) +
+                    "; sim.parameters lists them all");
 }
 
 std::string shapeText(const Shape &shape) {

@@ -225,6 +225,8 @@ class Beam(_Part):
     _files = {"sourcefile": "sources", "spectrum": "spectrum"}
 
     def _give_more(self, request):
+        if self.wavelength is not None and self.energy is not None:
+            raise ValueError("Beam has a wavelength and an energy; give one of them")
         for row in () if self.sources is None else self.sources:
             row = [float(v) for v in row]
             if len(row) not in (3, 4, 5):
@@ -239,7 +241,6 @@ class Beam(_Part):
                                        one.density, one.molar_mass)
             else:
                 request.set_file("background", os.fspath(one))
-
 
     def _give_spectrum(self, request):
         points = numpy.asarray(self.spectrum, dtype=float)

@@ -55,6 +55,8 @@ class Frames:
 
     def __init__(self, sim: Simulator, draw: Draw, *, seed: int = 0, count: int | None = None, background: Any = 0.0,
                  least: float = 0.5) -> None:
+        if not callable(draw):
+            raise TypeError(f"draw is a function of a random generator that returns the parameters of a frame, not {draw!r}")
         self.sim, self.draw, self.seed, self.count, self.least = sim.copy(), draw, seed, count, least
         self.background = doubles(background, "background")
         if self.background.shape not in ((), sim.shape) or not (self.background >= 0).all():

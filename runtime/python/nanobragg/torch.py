@@ -9,6 +9,7 @@ Numbers are in SI units. Through ``torch.library`` custom operators where torch 
 through ``torch.autograd.Function``. Tensors on a GPU are copied to this machine's memory and images back.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
@@ -115,6 +116,8 @@ class Frames(torch.utils.data.IterableDataset):
         super().__init__()
         self.frames = frames.Frames(sim, draw, **options)
         self.device = None if device is None else torch.device(device)
+        if self.device is not None and self.device.type == "cuda" and not torch.cuda.is_available():
+            raise ValueError(f"device is {device!r}, and PyTorch finds no GPU here; leave it out, or use 'cpu'")
 
     def __iter__(self) -> Any:
         worker = torch.utils.data.get_worker_info()
@@ -151,7 +154,9 @@ class NBImage(torch.nn.Module):
         from ._errors import unknown
         self.sim = sim
         self.names = tuple(names(wrt).split(","))
-        for given in (bounds or {}, scale or {}):
+        for what, given in (("bounds", bounds or {}), ("scale", scale or {})):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{what} is {given!r}; it has to be a dict from names of parameters, such as {{'cell_a': ...}}")
             for name in given:
                 if name not in self.names:
                     raise ValueError(unknown("wrt", name, self.names))

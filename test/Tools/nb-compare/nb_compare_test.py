@@ -115,7 +115,7 @@ class Program(unittest.TestCase):
 
     def test_unusable_command_line_fails_with_2(self):
         for words, why in (([], "name TEST and REFERENCE"), ([self.a], "name TEST and REFERENCE"),
-                           ([self.a, self.b, self.a], "is too much"),
+                           ([self.a, self.b, self.a], "unexpected argument"),
                            ([self.a, self.b, "--nonsense"], "unknown flag"),
                            ([self.a, self.b, "--rtol=-1"], "--rtol: '-1' is not a number"),
                            ([self.a, self.b, "--rtol=x"], "--rtol: 'x' is not a number"),

@@ -62,6 +62,9 @@ class Model:
         if said and not os.path.exists(path):
             cell = numpy.array([float(text) for text in said.groups()[:6]])
             return Model(str(path), cell, _core.indexing_choices(said[7], cell.tolist(), 0.0)[0])
+        if not os.path.exists(path) and re.match(r"\s*[0-9.]+[\s,]+[0-9.]+[\s,]", str(path)):
+            raise ValueError(f"the model '{path}' is no file, nor six numbers of a cell (A, degrees) and a space group, such as "
+                             "'58 58 150 90 90 90 P 41 21 2'")
         if solvent is None:  # small molecules and metals have none
             cell = _core.structure_factors(str(path), 8.0, wavelength, 0.0, 46.0)[2]
             solvent = 0.35 if cell is None or numpy.prod(cell[:3]) > 1e4 else 0.0
