@@ -914,6 +914,15 @@ class OfResponse(unittest.TestCase):
                 up, down = (at(light + sign * step[0], lost + sign * step[1], 0.2 + sign * step[2])[0] for sign in (1, -1))
                 np.testing.assert_allclose(slope, (up - down) / (2 * sum(step)), rtol=2e-5, atol=1e-3)
 
+    def test_the_noise_of_neighbours_starts_the_point_spread(self):
+        shape, width = Response(dead_time=1e-7).of_neighbours(0.8, 0.08).psf
+        self.assertEqual(shape, "gauss")
+        self.assertAlmostEqual(width, 150.7, 1)  # um, full width at half maximum
+        self.assertEqual(Response(dead_time=1e-7).of_neighbours(0.8, 0.08).dead_time, 1e-7)
+        self.assertIsNone(Response().of_neighbours(0.0, 0.08).psf, "a detector without")
+        given = Response(("fiber", 80.0))
+        self.assertEqual(given.of_neighbours(0.8, 0.08), given)
+
     def test_lost_counts_want_the_exposure(self):
         with self.assertRaisesRegex(ValueError, "do not say how long an exposure is"):
             Response(dead_time=1e-7).check(0.0, False)

@@ -25,6 +25,12 @@ class Response:
             raise ValueError(f"'{text}' is not a point spread; write gauss:80 or fiber:80, with the full width at half maximum in um")
         return said[1], float(said[2])
 
+    def of_neighbours(self, core, pixel):
+        """With the point spread that the noise of neighbours shows, where none is given. core: its sigma, pixels; 0: none. pixel: mm."""
+        if self.psf or not core:
+            return self
+        return dataclasses.replace(self, psf=("gauss", 1e3 * pixel * core * float(numpy.sqrt(8 * numpy.log(2)))))
+
     def check(self, seconds, free):
         """Refuses lost counts where no file says how long an exposure is. free: whether the dead time is."""
         if (self.dead_time or free) and not seconds > 0:

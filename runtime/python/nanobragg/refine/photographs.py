@@ -409,8 +409,9 @@ def _explained(number, *, stills, model, how, kept, keys):
         return number, *found
     try:
         use = still.explained_spots = used(still, model)
-        response, seconds = how["response"], still.photograph.seconds
+        response, seconds = how["response"].of_neighbours(still.photograph.core, still.photograph.pixel), still.photograph.seconds
         response.check(seconds, "dead_time" in how["restrain"])
+        how = how | {"response": response}
         sims = _simulators(still, model, response)
         boxes = boxes_of(still)
         if still.shared:
