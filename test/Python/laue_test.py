@@ -197,6 +197,7 @@ class Metals(unittest.TestCase):
         geometry = "--geometry=77 50 50 0 0 0.1"
         for words, sentence in (((geometry, "--energies=27,5"), "--energies is 27,5; give the lower"), ((geometry, "--energies=5"), "write 5,27"),
                                 ((geometry, "--energies=5,27", "--fix=cell"), "cell is not a parameter of this fit; there are orientation, strain"),
+                                ((geometry, "--energies=5,27", "--fix=orientation,strain,distance,centre,tilt"), "leave one of them out"),
                                 (("--geometry=77 50", "--energies=5,27"), "neither a file nor six numbers of LaueTools"),
                                 (("--geometry=-7 50 50 0 0 0.1", "--energies=5,27"), "greater than 0"),
                                 ((geometry, "--energies=5,27", "--sets=3"), "--sets has no effect on white-beam stills"),

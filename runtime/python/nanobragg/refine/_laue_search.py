@@ -91,7 +91,7 @@ def _hits(tree, q, turns, tolerance):
     return (tree.query(there)[0] < tolerance).reshape(len(turns), -1).mean(axis=1)
 
 
-def _distinct(found, tree, rays, q, tolerance, count=6):
+def _distinct(found, tree, rays, q, tolerance, count=4):
     """The first of these, each turned onto its rays, that differ in which spots they explain."""
     kept = []
     for part, turn in found:

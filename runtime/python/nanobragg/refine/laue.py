@@ -29,11 +29,12 @@ from ._workers import each
 from .photographs import Model, _identifier, _in_photons
 
 _HALF = 5  # pixels: boxes in which spots are measured
-_TOLERANCE = numpy.radians(0.5)  # by which directions may be wrong with the camera that is given
-_FARTHER = (1.0, 1.01, 0.99, 1.02, 0.98)  # distances that are tried
+_TOLERANCE, _FINE = numpy.radians(0.5), numpy.radians(0.15)  # by which directions may be wrong; the finer one tells crowded patterns apart
+_TRIED = ((1.0, _TOLERANCE), (1.0, _FINE), (1.01, _TOLERANCE), (0.99, _TOLERANCE), (1.02, _TOLERANCE), (0.98, _TOLERANCE))  # distances
 _REACHES = (30, 20, 10, 5, 3, 3)  # pixels between spots and their rays, from the first stage to the last
 _UNSURE = 0.3  # pixels: error of a place without moments
 _NEAR = 1.0  # pixels of a spot that is explained
+_TIMES = 2.0  # as many spots as by chance have to be near rays, at least: the fit has chosen among many
 _ROUNDS = 3  # in which places, widths and light are fitted in turn
 _FEWEST = 8  # spots of a crystal
 _ENOUGH = 0.5  # part of the spots that are explained, with which no other orientation is tried
@@ -145,10 +146,9 @@ def _one_more(fit, still, model, wavelengths, lights):
     basis, start = numpy.linalg.inv(real_basis(model.cell)).T, fit.camera
     best = None
     holds = not first or "distance" in fit.held
-    for factor in (1.0,) if holds else _FARTHER:
+    for factor, tolerance in ((1.0, _FINE),) if not first else _TRIED[:2] if holds else _TRIED:
         camera = start.at_distance(factor)
         q, sines = camera.directions(still.at[free])
-        tolerance = _TOLERANCE if first else _TOLERANCE / 3
         for _, turn, scale in orientations(q, sines, still.found.light[free], model, wavelengths, tolerance):
             fit.camera = camera if holds else camera.at_distance(scale)
             if fit.is_narrow and first:
@@ -188,7 +188,7 @@ def _refined(fit, crystal, taken, first, lights):
     fit.match([crystal], _REACHES[-1], taken)
     near = lambda shift: _within(fit, crystal, taken, shift)
     count, chance = near(0), numpy.mean([near(shift) for shift in _ELSEWHERE])
-    if count < _FEWEST or count < chance + 5 * numpy.sqrt(chance + 1):
+    if count < _FEWEST or count < max(chance + 5 * numpy.sqrt(chance + 1), _TIMES * chance):
         return None
     return count, fit.camera, crystal
 
@@ -249,6 +249,8 @@ def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=
     for name in (*held, *(restrain or {})):
         if name not in GROUPS:
             raise ValueError(f"{name} is not a parameter of this fit; there are {', '.join(GROUPS)}")
+    if {*GROUPS} - {"flux"} <= {*held}:
+        raise ValueError("all of orientation, strain, distance, centre and tilt are fixed; leave one of them out")
     for name, sigma in (restrain or {}).items():
         if not sigma > 0 or name == "flux":
             raise ValueError(f"the restraint of {name} is {sigma:g}; a sigma has to be greater than 0, and the flux has none")
