@@ -236,9 +236,10 @@ class Proteins(unittest.TestCase):
                                "name": "Panel", "type": "SENSOR_PAD", "fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
                                "origin": [-60.3, 58.2, -151.0], "image_size": [PIXELS, PIXELS], "pixel_size": [0.12, 0.12],
                                "trusted_range": [-1, 1e7], "thickness": 0, "material": "", "mu": 0}]}]}, file)
-            still, = laue([path], " ".join(map(str, cell)) + " " + group, (HC / 1.035, HC / 0.965), geometry=listed, lattices=1, workers=1)
+            still, = laue([path], " ".join(map(str, cell)) + " " + group, (HC / 1.035, HC / 0.965), geometry=listed, lattices=1, workers=1,
+                          noise=(1.0, 0.0))
         self.assertEqual(still.status, "indexed", still.why)
-        self.assertGreater(still.indexed, 0.85 * len(still.at))
+        self.assertGreater(still.indexed, 0.7 * len(still.at))
         self.assertLess(np.abs(still.fit.camera.corner - camera.corner)[:2].max(), 0.05)
         self.assertLess(abs(still.fit.camera.distance - 150), 0.3)
         matrix, true = still.crystals[0].matrix, upright(cell, turn)
@@ -248,7 +249,7 @@ class Proteins(unittest.TestCase):
         wavelength, density = still.fit.nodes, still.fit.flux / still.fit.nodes**2
         mean = np.average(wavelength, weights=density)
         self.assertAlmostEqual(mean, 1, delta=7e-3)  # as far as the distance is off
-        self.assertAlmostEqual(np.sqrt(np.average((wavelength - mean)**2, weights=density)), 0.0127, delta=2e-3)
+        self.assertAlmostEqual(np.sqrt(np.average((wavelength - mean)**2, weights=density)), 0.0127, delta=3e-3)
 
 
 @unittest.skipUnless(os.path.exists(REAL), "skipped: there are no images of ../shared/real")
