@@ -122,7 +122,7 @@ Ge1 Ge 0.125 0.125 0.125 0.007
     def test_harmonics_in_tables_of_dials(self):
         spectrum, out = self.spectrum([0.6, 1.8], [1, 1]), os.path.join(self.folder, "spots.refl")
         subprocess.run([sys.executable, "-m", "nanobragg.simulate", *WHITE.split(), f"--spectrum={spectrum}", "--spectrum-between=linear",
-                        f"--reflections={out}", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+                        f"--reflections={out}", "--quiet"], check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
         with open(out, "rb") as file:
             data = importlib.import_module("msgpack").unpackb(file.read(), raw=False)[2]["data"]
         kind, (rows, marks) = data["harmonics"]
