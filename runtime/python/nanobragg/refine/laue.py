@@ -26,7 +26,7 @@ from ._noise import largest_number, no_numbers
 from ._panels import BEAM
 from ._spots import find_spots, local_background, usable_pixels
 from ._workers import each
-from .photographs import Model, _identifier, _in_photons
+from .photographs import Model, is_macromolecular, _identifier, _in_photons
 
 _HALF = 5  # pixels: boxes in which spots are measured
 _TOLERANCE, _FINE = numpy.radians(0.5), numpy.radians(0.15)  # by which directions may be wrong; the finer one tells crowded patterns apart
@@ -256,8 +256,8 @@ def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=
             raise ValueError(f"the restraint of {name} is {sigma:g}; a sigma has to be greater than 0, and the flux has none")
     if lattices < 1:
         raise ValueError(f"--lattices is {lattices}; it has to be at least 1")
-    crystal = Model.read(model)
-    crystal = Model.read(model, max(HC / high / 2, 1.0 if numpy.prod(crystal.cell[:3]) > 1e4 else 0.0), HC / numpy.sqrt(low * high))
+    cell = Model.read(model, solvent=0).cell
+    crystal = Model.read(model, max(HC / high / 2, 1.0 if is_macromolecular(cell) else 0.0), HC / numpy.sqrt(low * high))
     camera = None if geometry is None else read_camera(os.fspath(geometry))
     claim = None if out is None else Claim(out)
     one = functools.partial(_one, paths=paths, model=crystal, camera=camera, band=(low, high), noise=noise, most=lattices, held=tuple(held),

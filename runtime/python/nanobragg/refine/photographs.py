@@ -43,6 +43,11 @@ _NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere these may be at
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 
 
+def is_macromolecular(cell):
+    """Whether a cell, A, is large enough for bulk solvent, which small molecules and metals have none of."""
+    return numpy.prod(cell[:3]) > 1e4
+
+
 @dataclasses.dataclass
 class Model:
     """The crystal's form in a file: cell (A, degrees), space group, structure factors."""
@@ -65,9 +70,9 @@ class Model:
         if not os.path.exists(path) and re.match(r"\s*[0-9.]+[\s,]+[0-9.]+[\s,]", str(path)):
             raise ValueError(f"the model '{path}' is no file, nor six numbers of a cell (A, degrees) and a space group, such as "
                              "'58 58 150 90 90 90 P 41 21 2'")
-        if solvent is None:  # small molecules and metals have none
+        if solvent is None:
             cell = _core.structure_factors(str(path), 8.0, wavelength, 0.0, 46.0)[2]
-            solvent = 0.35 if cell is None or numpy.prod(cell[:3]) > 1e4 else 0.0
+            solvent = 0.35 if cell is None or is_macromolecular(cell) else 0.0
         grid, lowest, cell, hall = _core.structure_factors(str(path), resolution, wavelength, solvent, 46.0)
         if cell is None or not hall:
             raise FileError(f"{path}: does not say the crystal's cell and space group; give a file with both (CRYST1)")
