@@ -47,8 +47,9 @@ FlagGroup inputFlags() {
           {.spellings = {"--channel-weights"},
            .values = "nearest|linear",
            .fallback = "nearest",
-           .help = "for a source between two energies of --hkl-channels: the factors of the "
-                   "nearest, or linear interpolation",
+           .help =
+               "for a source between two energies of --hkl-channels: nearest, the factors of the "
+               "nearest energy; linear, interpolated ones",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view kinds[] = {"nearest", "linear"};

@@ -127,7 +127,7 @@ Semantics chooseSemantics(const std::vector<Occurrence> &all, std::span<const st
 /// -help and its like work on any line, also one that is wrong elsewhere. The word that -help looks
 /// for may be a flag if it is the last.
 bool asksForText(const std::vector<std::string> &words, CommandLine &line) {
-  constexpr std::string_view printing[] = {"--help", "--version", "--list-flags", "--doctor"};
+  constexpr std::string_view printing[] = {"--help", "--version", "--list-flags"};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
     const std::string head = words[i].substr(0, equals);

@@ -99,7 +99,8 @@ FlagGroup responseFlags() {
           {.spellings = {"-bits"},
            .values = "16|32",
            .fallback = "16",
-           .help = "bits of a count in -noisefile; one of 32 is the sign",
+           .help =
+               "bits of a count in -noisefile: 16, without a sign; 32, of which one is the sign",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view widths[] = {"16", "32"};
@@ -139,8 +140,9 @@ FlagGroup responseFlags() {
           {.spellings = {"--detector-order"},
            .values = "detector|noisify|simtbx",
            .fallback = "detector; noisify with -compat noisify",
-           .help = "order of noise, point spread and gain in the noise image: as in a detector, or "
-                   "as in the programs of these names (docs/detector-response.md)",
+           .help = "order of noise, point spread and gain in the noise image: detector, as in a "
+                   "detector; noisify and simtbx, as in the programs of these names "
+                   "(docs/detector-response.md)",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view orders[] = {"detector", "noisify", "simtbx"};

@@ -37,10 +37,11 @@ FlagGroup spindleFlags() {
           {.spellings = {"--frames"},
            .values = "N|scan",
            .fallback = "one image",
-           .help = "a series of N images, or all images of the scan of --expt: the rotation "
-                   "continues from frame to frame, files are numbered (NAME_0001.img), and each "
-                   "image has its own noise (with --noise=serial the seed increases by 1). Only "
-                   "named files are written, noise images if none is",
+           .help =
+               "a series: N images, or with scan all images of the scan of --expt. The rotation "
+               "continues from frame to frame, files are numbered (NAME_0001.img), and each "
+               "image has its own noise (with --noise=serial the seed increases by 1). Only "
+               "named files are written, noise images if none is",
            .apply =
                [](CommandLine &line, const Values &v) {
                  if (v.text() == "scan") {

@@ -150,7 +150,8 @@ FlagGroup toolFlags() {
            .apply = [](CommandLine &line, const Values &) { line.tool.listFlags = true; }},
           {.spellings = {"--doctor"},
            .help = "print what is installed and which devices there are, and test them for about a "
-                   "second; the exit status is 1 where something does not work",
+                   "second; the exit status is 1 where something does not work. Takes no other "
+                   "flags",
            .apply = [](CommandLine &line, const Values &) { line.tool.doctor = true; }},
           {.spellings = {"--check"},
            .fallback = "off",
@@ -180,10 +181,12 @@ FlagGroup toolFlags() {
           {.spellings = {"--precision"},
            .values = "f64|mixed|f32",
            .fallback = "f64",
-           .help = "precision of the kernel's arithmetic: all f64; f64 for geometry and phases and "
-                   "f32 for amplitudes; f32 inside the image. The interpreter computes in f64, and "
-                   "so do mixed kernels of tophats and of crystals of more than 128 cells along an "
-                   "axis, 500 of Gaussian ones",
+           .help =
+               "precision of the kernel's arithmetic: f64, all of it; mixed, f64 for geometry and "
+               "phases and f32 for amplitudes; f32, inside the image. The interpreter computes in "
+               "f64, and "
+               "so do mixed kernels of tophats and of crystals of more than 128 cells along an "
+               "axis, 500 of Gaussian ones",
            .apply =
                [](CommandLine &line, const Values &v) {
                  line.tool.simulator.precision = Precision(v.choice(precisionNames));
@@ -283,9 +286,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--emit"},
            .values = "nb|mlir|llvm|asm|stats",
            .fallback = "none",
-           .help = "print the program in this form instead of running it, with --grad or "
-                   "--jacobian that of the derivative; stats: instructions of its loops by kind, "
-                   "and the least cycles of a sample",
+           .help = "print the program instead of running it, with --grad or --jacobian that of the "
+                   "derivative: nb, before all passes; mlir, after fusion or at --until-before or "
+                   "--until-after; llvm, as LLVM IR; asm, as machine instructions; stats, the "
+                   "instructions of its loops by kind, and the least cycles of a sample",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view forms[] = {"nb", "mlir", "llvm", "asm", "stats"};

@@ -5,73 +5,76 @@ namespace {
 
 constexpr SemanticSwitch switches[] = {
     {"cell-setting", &Semantics::cellSetting,
-     "c*z is |c*| V/(a b c sin(gamma*)), which changes the angles of cells with two or three "
-     "non-right angles",
-     "c*z = 1/c; the cell has the angles that were given", "-cell"},
+     "computes c*z as |c*| V/(a b c sin(gamma*)), which changes the angles of cells with two or "
+     "three non-right angles",
+     "computes c*z as 1/c: the cell has the angles that were given", "-cell"},
     {"spot-metric", &Semantics::spotMetric,
-     "the squared spot radius is |dq|^2 in 1/A^2 times (Na Nb Nc)^2: spots of a size that depends "
-     "on the units",
-     "the squared distance in Miller-index units, each axis times its number of cells",
+     "measures the squared spot radius as |dq|^2 in 1/A^2 times (Na Nb Nc)^2, so that the size of "
+     "spots depends on the units",
+     "measures the squared distance in Miller-index units, each axis times its number of cells",
      "-gauss_xtal -tophat_spots"},
     {"random-misset", &Semantics::randomMisset,
      "takes a largest rotation of 90 as radians, so that orientations are not uniform",
-     "orientations uniform over all rotations", "-misset random"},
+     "draws orientations uniformly over all rotations", "-misset random"},
     {"mosaic-frame", &Semantics::mosaicFrame,
      "turns mosaic domains about axes of the laboratory, so that they depend on the orientation "
      "and do not turn with the spindle",
-     "about axes of the crystal, which turn with it", "-mosaic"},
+     "turns mosaic domains about axes of the crystal, which turn with it", "-mosaic"},
     {"exact-ratios", &Semantics::exactRatios,
      "rounds ratios up as they come out of floating point: a crystal of 0.001 mm is 100 or 101 "
      "cells of 100 A long, and 1.1 degrees are 12 steps of 0.1",
-     "a ratio within 64 roundings of a whole number is that number",
+     "takes a ratio within 64 roundings of a whole number as that number",
      "-xtalsize -oversample -phistep -hdivstep -vdivstep -detsize"},
     {"interpolation-choice", &Semantics::interpolationChoice,
      "chooses interpolation by the numbers of cells before the crystal size sets them",
-     "chooses it by the final numbers of cells", "-xtalsize -interpolate -nointerpolate"},
+     "chooses interpolation by the final numbers of cells",
+     "-xtalsize -interpolate -nointerpolate"},
     {"source-weights", &Semantics::sourceWeights, "ignores the weight column",
      "weights the sources and divides by the sum of weights", "-sourcefile"},
     {"twotheta-ratio", &Semantics::twothetaRatio,
      "relates the distances along beam and normal by the normal before the two-theta swing; "
      "distance and beam centre in the header and automatic oversampling follow it",
-     "uses the normal after all rotations", "-twotheta"},
+     "relates the distances along beam and normal by the normal after all rotations", "-twotheta"},
     {"twotheta-axis", &Semantics::twothetaAxis,
-     "does not normalise the axis, so that the swing distorts", "normalises it", "-twotheta_axis"},
+     "does not normalise the axis, so that the swing distorts", "normalises the axis of the swing",
+     "-twotheta_axis"},
     {"detector-normal", &Semantics::detectorNormal,
      "replaces a normal whose length is not exactly 1 by fast x slow, whatever its direction",
-     "normalises it and keeps its direction", "-odet_vector"},
+     "normalises the detector's normal and keeps its direction", "-odet_vector"},
     {"curved-detector", &Semantics::curvedDetector,
      "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image; "
      "solid angles and absorption are those of the flat detector's obliquity",
-     "bends it by the distances along slow and fast from where the beam's line meets it, on either "
-     "side of the sample; rays meet it at a right angle",
+     "bends the detector by the distances along slow and fast from where the beam's line meets it, "
+     "on either side of the sample; rays meet it at a right angle",
      "-curved_det -detector_thick"},
     {"detector-faces", &Semantics::detectorFaces,
-     "light on the back of the detector counts as negative, and absorption grows with depth",
-     "light enters by the face that the sample sees; the sensor lies behind it",
+     "counts light on the back of the detector as negative, and lets absorption grow with depth",
+     "lets light enter by the face that the sample sees; the sensor lies behind it",
      "-twotheta -detector_rotx -detector_roty -odet_vector --panels"},
     {"layer-spacing", &Semantics::layerSpacing,
-     "n layers, 2 for 1, are spaced by thickness/(n-1) and so are thicker than the sensor; each "
-     "has "
-     "the solid angle of a plane at the distance of the sensor's face",
-     "n layers, also 1, are spaced by thickness/n; each has the solid angle of a plane at its own "
-     "distance",
+     "spaces n layers, 2 for 1, by thickness/(n-1), so that they are thicker than the sensor, and "
+     "gives each the solid angle of a plane at the distance of the sensor's face",
+     "spaces n layers, also 1, by thickness/n, and gives each the solid angle of a plane at its "
+     "own distance",
      "-detector_thicksteps -oversample_omega"},
     {"layer-capture", &Semantics::layerCapture,
      "multiplies the sum over layers by the fraction absorbed in the last one",
-     "weights each layer by its own fraction", "-detector_thick -detector_abs"},
+     "weights each layer by its own fraction absorbed", "-detector_thick -detector_abs"},
     {"no-absorption", &Semantics::noAbsorption,
-     "-detector_abs inf removes a thickness given before it and absorbs nothing of one given after "
-     "it (a black image), and so does -oversample_thick without a thickness",
-     "without absorption depth or thickness every photon is counted",
+     "removes a thickness given before -detector_abs inf and absorbs nothing of one given after it "
+     "(a black image), nor with -oversample_thick without a thickness",
+     "counts every photon where there is no absorption depth or no thickness",
      "-detector_abs -detector_thick -oversample_thick"},
     {"water", &Semantics::water,
      "multiplies the background by the fluence twice and divides it by the number of samples",
-     "one factor of the fluence, independent of the sampling", "-water"},
+     "multiplies the background by the fluence once, whatever the sampling", "-water"},
     {"background-tables", &Semantics::backgroundTables, "reads the tables and does not use them",
-     "adds what the material scatters, as the C program's companion nonBragg", "-stol -4stol -Q"},
+     "adds what the material scatters, as the C program's companion nonBragg does",
+     "-stol -4stol -Q"},
     {"solid-angle-sum", &Semantics::solidAngleSum,
-     "prints the sum of solid angles divided by all samples",
-     "divides it by sub-pixels and layers only", "-oversample -mosaic_domains -phisteps ..."},
+     "divides the printed sum of solid angles by all samples",
+     "divides the printed sum of solid angles by sub-pixels and layers only",
+     "-oversample -mosaic_domains -phisteps ..."},
     {"clock-seed", &Semantics::clockSeed,
      "without a seed takes the clock in seconds, so that runs of the same second share their noise "
      "and their random orientation",
@@ -79,26 +82,27 @@ constexpr SemanticSwitch switches[] = {
      "printed (not announced)",
      "-seed -misset_seed"},
     {"noise-wrap", &Semantics::noiseWrap,
-     "negative counts on the noise image wrap around to large ones", "they become 0", "-adc"},
+     "lets negative counts on the noise image wrap around to large ones",
+     "sets negative counts on the noise image to 0", "-adc"},
     {"header-lookup", &Semantics::headerLookup,
      "takes the last place of an image header where a keyword occurs, inside longer ones too: "
      "DISTANCE reads CLOSE_DISTANCE, ORGX reads XDS_ORGX",
-     "takes the entry with exactly this keyword; of an image the beam centre under the "
+     "takes the entry of an image header with exactly the keyword, and the beam centre under the "
      "convention's own name, MOSFLM_CENTER_X and so on",
      "-img -mask"},
     {"columns", &Semantics::columns,
-     "a line of a source file may have any number of columns: x y become a direction, a sixth is "
+     "accepts any number of columns in a line of a source file: x y become a direction, a sixth is "
      "ignored",
-     "3, 4 or 5 columns; any other number is an error", "-sourcefile"},
+     "accepts 3, 4 or 5 columns in a line of a source file", "-sourcefile"},
     {"file-names", &Semantics::fileNames,
-     "an output may have any name: -floatfile x.npy has no header, -intfile x.cbf is SMV",
-     "-floatfile x.npy is an array of NumPy; a name with the extension of another format is an "
-     "error",
+     "accepts any name for an output: -floatfile x.npy has no header, -intfile x.cbf is SMV",
+     "writes -floatfile x.npy as an array of NumPy, and refuses a name with the extension of "
+     "another format",
      "-floatfile -intfile -noisefile -pgmfile"},
     {"flag-prefixes", &Semantics::flagPrefixes,
      "takes -twotheta_axis X Y Z for -twotheta X as well, and -misset_seed N followed by two more "
      "words for -misset N and their numbers",
-     "a flag is itself only", "-twotheta_axis -misset_seed"},
+     "takes a flag as itself only", "-twotheta_axis -misset_seed"},
 };
 
 } // namespace

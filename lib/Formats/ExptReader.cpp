@@ -5,6 +5,7 @@
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
 #include "lib/Files/JsonText.h"
+#include "lib/Formats/ForeignFormats.h"
 
 #include <algorithm>
 #include <cmath>
@@ -501,8 +502,9 @@ std::array<Vec3, 3> reciprocalOf(const std::array<Vec3, 3> &v) {
 }
 
 std::vector<DialsExperiment> readExpt(const std::string &path, std::optional<std::size_t> one) {
-  const json list =
-      parseJson(path, readMaybeCompressed(path), "give an experiment list of DIALS (.expt)");
+  const std::string content = readMaybeCompressed(path);
+  refuseOtherThanExperiments(path, content);
+  const json list = parseJson(path, content, "give an experiment list of DIALS (.expt)");
   if (!list.is_object())
     throw FileError(path, "is not an experiment list of DIALS; give an .expt file");
   try {

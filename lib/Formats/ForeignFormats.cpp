@@ -56,6 +56,10 @@ bool isShelxModel(std::string_view content) {
   return false;
 }
 
+bool isReflectionTable(std::string_view content) {
+  return content.substr(0, 200).find("dials::af::reflection_table") != content.npos;
+}
+
 /// A sentence without the file's name; empty for files of no such format.
 std::string_view foreignFormat(std::string_view content) {
   std::string_view rest = content;
@@ -88,7 +92,7 @@ std::string_view foreignFormat(std::string_view content) {
            ".hkl beside it";
   if (begins("{") && content.find("\"ExperimentList\"") != content.npos)
     return "is an experiment list of DIALS, which has no structure factors; give it with --expt";
-  if (content.substr(0, 200).find("dials::af::reflection_table") != content.npos)
+  if (isReflectionTable(content))
     return "is a reflection table of DIALS; scale it, export it (dials.export format=mtz), merge "
            "it (dials.merge) and give the MTZ file";
   if (content.size() > 212 && content.substr(208, 4) == "MAP ")
@@ -103,6 +107,19 @@ std::string_view foreignFormat(std::string_view content) {
 void refuseForeignFormat(const std::string &path, std::string_view content) {
   if (const std::string_view sentence = foreignFormat(content); !sentence.empty())
     throw FileError(path, std::string(sentence));
+}
+
+void refuseOtherThanExperiments(const std::string &path, std::string_view content) {
+  if (isReflectionTable(content))
+    throw FileError(path, "is a reflection table of DIALS, which describes no experiment; give the "
+                          "experiment list (.expt) that belongs to it");
+  std::string_view rest = content;
+  const std::string first = capitals(nextLine(rest).substr(0, 200));
+  if (isHdf5(content) || first.starts_with("###CBF") ||
+      (first.starts_with("{") && capitals(nextLine(rest)).starts_with("HEADER_BYTES=")))
+    throw FileError(path,
+                    "is an image, not an experiment list of DIALS (.expt); make one of it with "
+                    "dials.import");
 }
 
 } // namespace nanobragg::io

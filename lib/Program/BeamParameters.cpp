@@ -43,7 +43,6 @@ constexpr Parameter rows[] = {
      .place = AT(beam.wavelength),
      .usedBy = generated,
      .groups = "beam",
-     .possible = Possible::Positive,
      .dead = movesSpots},
     {.name = "dispersion",
      .unit = "1",
@@ -149,7 +148,6 @@ constexpr Parameter rows[] = {
      .usedBy = listed,
      .count = "sources",
      .groups = "source",
-     .possible = Possible::Positive,
      .dead = movesSpots},
     {.name = "wavelength_offset",
      .unit = "m",
@@ -166,7 +164,6 @@ constexpr Parameter rows[] = {
      .usedBy = listed,
      .groups = "beam",
      .neutral = neutral(1),
-     .possible = Possible::Positive,
      .dead = movesSpots},
     {.name = "source_weight",
      .unit = "1",
@@ -192,8 +189,7 @@ constexpr Parameter rows[] = {
      .unit = "s",
      .meaning = "time in which the photons of the fluence arrive",
      .place = AT(beam.exposure),
-     .usedBy = losesCounts,
-     .possible = Possible::Positive},
+     .usedBy = losesCounts},
 };
 
 } // namespace

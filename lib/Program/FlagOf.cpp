@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace nanobragg {
 namespace {
@@ -43,12 +44,29 @@ PlaceInQuantity find(std::string_view parameter) {
   for (const Quantity *row : allQuantities())
     if (row->more.parameter == parameter)
       return {row, 0};
-  // A row may name a group; "scalars" and "all" are the name of none.
-  for (const Quantity *row : allQuantities())
-    if (const ParameterGroup *group = findGroup(row->more.parameter))
-      if (const auto member = std::ranges::find(group->members, parameter);
-          member != group->members.end())
-        return {row, std::size_t(member - group->members.begin())};
+  // Rows may name a group, whose members are their numbers in this order; "scalars" and "all" are
+  // the name of none. A row of fields that an earlier row has, as -Na after -N, adds none.
+  for (const ParameterGroup &group : parameterGroups()) {
+    const auto member = std::ranges::find(group.members, parameter);
+    if (member == group.members.end())
+      continue;
+    auto index = std::size_t(member - group.members.begin());
+    std::vector<const Field *> seen;
+    for (const Quantity *row : allQuantities()) {
+      if (row->more.parameter != group.name ||
+          std::ranges::find(seen, row->fields[0]) != seen.end())
+        continue;
+      std::size_t count = 0;
+      for (const Field *field : row->fields)
+        if (field) {
+          seen.push_back(field);
+          count += field->size;
+        }
+      if (index < count)
+        return {row, index};
+      index -= count;
+    }
+  }
   return {};
 }
 

@@ -52,12 +52,11 @@ struct ParameterPlace {
 /// Conditions under which a derivative is zero; those after the last are null.
 using DeadConditions = std::array<const DeadCondition *, 3>;
 
-/// Which numbers a parameter may have, as nb-sim refuses others. All are finite but for OrInfinite.
+/// Which numbers a parameter may have, where the range of its quantity does not say so already.
 enum class Possible {
   Any,
   Positive,
   NotNegative,
-  NotNegativeOrInfinite,
   CellAngle, ///< between 0 and pi
   Direction  ///< a vector that is not zero
 };

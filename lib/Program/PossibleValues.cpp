@@ -20,6 +20,10 @@ std::string textOf(double x) {
   return text;
 }
 
+std::string withUnit(double x, std::string_view unit) {
+  return textOf(x) + (unit == "1" ? "" : " " + std::string(unit));
+}
+
 /// Numbers per length that no crystal is large enough for.
 struct Reciprocal {
   std::string_view parameter;
@@ -58,6 +62,7 @@ std::optional<std::string> checkUnits(const std::string &parameter, const std::s
 
 void checkPossible(const std::string &name, const double *numbers, std::int64_t count) {
   const Parameter *parameter = findParameter(name);
+  const PlaceInQuantity place = quantityOfParameter(name);
   const Possible possible = parameter ? parameter->possible : Possible::Any;
   const auto refuse = [&](std::int64_t i, const std::string &why) {
     throw std::invalid_argument("parameter '" + name + "' " +
@@ -67,14 +72,22 @@ void checkPossible(const std::string &name, const double *numbers, std::int64_t 
     const double x = numbers[i];
     if (std::isnan(x))
       refuse(i, "is not a number");
-    if (std::isinf(x) && !(possible == Possible::NotNegativeOrInfinite && x > 0))
+    if (std::isinf(x) && !(x > 0 && place.row && place.row->range.infinite))
       refuse(i, "is infinite");
     if (possible == Possible::Positive && !(x > 0))
-      refuse(i, "is " + textOf(x) + "; it must be greater than 0");
-    if ((possible == Possible::NotNegative || possible == Possible::NotNegativeOrInfinite) && x < 0)
-      refuse(i, "is " + textOf(x) + "; it must not be negative");
+      refuse(i, "is " + withUnit(x, parameter->unit) + "; it must be greater than 0");
+    if (possible == Possible::NotNegative && x < 0)
+      refuse(i, "is " + textOf(x) + "; it must be at least 0");
     if (possible == Possible::CellAngle && !(x > 0 && x < std::numbers::pi))
       refuse(i, "is " + textOf(x) + " rad; an angle of a cell is between 0 and pi");
+    if (!place.row)
+      continue;
+    const std::size_t at = place.index + std::size_t(i);
+    Range range = place.row->range;
+    range.low = place.row->unit->inSI(range.low, at);
+    range.high = place.row->unit->inSI(range.high, at);
+    if (!range.contains(x))
+      refuse(i, "is " + withUnit(x, parameter->unit) + "; it must be " + range.text());
   }
   if (possible == Possible::Direction &&
       std::all_of(numbers, numbers + count, [](double x) { return x == 0; }))

@@ -11,8 +11,8 @@
 namespace nanobragg {
 
 /// Throws std::invalid_argument that names the parameter when one of its numbers can be that of no
-/// experiment, as Parameter::possible says it. For a name that is not a parameter's all finite
-/// numbers are possible.
+/// experiment, as Parameter::possible and the range of the quantity say it. For a name that is not
+/// a parameter's all finite numbers are possible.
 void checkPossible(const std::string &name, const double *numbers, std::int64_t count);
 
 /// Throws std::invalid_argument when only a forgotten unit explains one of these numbers of a

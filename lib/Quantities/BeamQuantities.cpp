@@ -79,8 +79,9 @@ constexpr Quantity rows[] = {
           .only = "with --average=closed",
           .usual = UsualValues{0, 20, 0, 10}}},
     {"--spectrum-between", "lines|linear", &flagUnit::one, "lines",
-     "what the spectrum of --spectrum is between its points: nothing, or a straight line, for "
-     "continuous spectra from pink to white of stills of Gaussian crystals",
+     "the spectrum of --spectrum between its points: lines, nothing, so that each point is a "
+     "spectral line; linear, a straight line, for continuous spectra from pink to white of stills "
+     "of Gaussian crystals",
      Range::any(), in<&O::spectrumBetween>,
      More{.python = "Beam.spectrum_between", .only = "with --spectrum"}},
     {"-hdivstep", "STEP", &flagUnit::milliradians, "from range and steps",

@@ -287,7 +287,9 @@ constexpr Quantity geometryRows[] = {
      Range::any(), in<&O::rotZ>,
      More{.python = "Detector.rotation", .parameter = "detector_rotation", .usual = turn}},
     {"-pivot", "sample|beam", &flagUnit::one, "by convention",
-     "fixed point of detector rotations; the last such flag applies", Range::any(), in<&O::pivot>,
+     "fixed point of detector rotations: sample, the sample; beam, the spot of the direct beam; "
+     "the last such flag applies",
+     Range::any(), in<&O::pivot>,
      More{.python = "Detector.pivot", .only = "with vectors; a convention sets its own"}},
 };
 
@@ -296,7 +298,8 @@ constexpr Quantity responseRows[] = {
      "analogue-to-digital units per photon; scales the image", Range::positive(), in<&O::gain>,
      More{.python = "Detector.gain", .parameter = "gain"}},
     {"-psf", "gauss|fiber", &flagUnit::one, "none: light stays in its pixel",
-     "point spread over neighbouring pixels: a Gaussian, or that of a fiber-coupled phosphor",
+     "point spread over neighbouring pixels: gauss, a Gaussian; fiber, that of a fiber-coupled "
+     "phosphor",
      Range::any(), in<&O::pointSpread>, More{.python = "Detector.psf"}},
     {"-psf_fwhm -psf_size -psf_width", "WIDTH", &flagUnit::micrometres, "46",
      "full width at half maximum of the point spread", Range::positive(), in<&O::psfFwhm>,

@@ -2,6 +2,7 @@
 
 #include "lib/CommandLine/OutputConflicts.h"
 #include "lib/Files/FileContents.h"
+#include "lib/Quantities/Printable.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -35,21 +36,30 @@ private:
 
 } // namespace
 
-std::string digestOf(const CommandLine &line, const LoadedInputs &loaded) {
-  Hash hash;
-  hash.add(NB_VERSION);
+std::vector<std::string> partsOf(const CommandLine &line, const LoadedInputs &loaded) {
+  std::vector<std::string> parts = {"nb-sim " NB_VERSION};
   for (const GivenFlag &flag : line.given) {
     if (std::ranges::find(neutral, flag.name) != std::end(neutral))
       continue;
-    hash.add(flag.name);
+    std::string text = flag.name;
     for (const std::string &value : flag.values)
-      hash.add(value);
+      text += " " + printable(value, std::string::npos);
+    parts.push_back(std::move(text));
   }
-  for (const std::string &path : inputsRead(line))
-    hash.add(io::readBytes(path));
+  std::vector<std::string> files = inputsRead(line);
   std::error_code ignored;
   if (!loaded.dials.empty() && std::filesystem::is_regular_file(loaded.dials.front().mask, ignored))
-    hash.add(io::readBytes(loaded.dials.front().mask));
+    files.push_back(loaded.dials.front().mask);
+  for (const std::string &path : files)
+    parts.push_back("file " + printable(path, std::string::npos) + " " +
+                    digestOf({io::readBytes(path)}));
+  return parts;
+}
+
+std::string digestOf(const std::vector<std::string> &parts) {
+  Hash hash;
+  for (const std::string &part : parts)
+    hash.add(part);
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", (unsigned long long)hash.value());
   return digits;

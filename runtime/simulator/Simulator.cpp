@@ -134,13 +134,17 @@ std::vector<double> Simulator::get(std::string_view name) const {
 void Simulator::set(std::string_view name, double value) { set(name, std::span(&value, 1)); }
 
 void Simulator::set(std::string_view name, std::span<const double> values) {
+  checkPossible(std::string(name), values.data(), std::int64_t(values.size()));
+  setBeyondRange(name, values);
+}
+
+void Simulator::setBeyondRange(std::string_view name, std::span<const double> values) {
   const Parameter &parameter = state->parameter(name);
   const std::size_t count = elementCount(state->experiment(), parameter);
   if (values.size() != count || count == 0)
     throw std::invalid_argument("parameter '" + std::string(name) + "' is given " +
                                 std::to_string(values.size()) + " numbers and has " +
                                 std::to_string(count));
-  checkPossible(parameter.name, values.data(), std::int64_t(count));
   state->source->set(parameter, values);
 }
 

@@ -29,6 +29,18 @@ TEST(Usage, EveryFlagHasHelpAndThoseWithNumbersAUnitOrADefault) {
     }
 }
 
+/// Each value of a choice is explained by its name.
+TEST(Usage, EveryValueOfAChoiceIsDescribed) {
+  for (const FlagGroup &group : flagGroups())
+    for (const Flag &flag : group.flags) {
+      std::istringstream values{std::string(flag.values)};
+      if (flag.values.find('|') == flag.values.npos)
+        continue;
+      for (std::string value; std::getline(values, value, '|');)
+        EXPECT_THAT(flag.meaning(), HasSubstr(value)) << flag.name();
+    }
+}
+
 TEST(Usage, LinesFitATerminal) {
   std::istringstream text(usageText());
   for (std::string line; std::getline(text, line);)

@@ -1,12 +1,14 @@
 #include "lib/Program/Parameters.h"
 
+#include "lib/Program/FlagOf.h"
 #include "lib/Program/ParameterGroups.h"
+#include "lib/Program/PossibleValues.h"
 #include "nanobragg/DerivativeNames.h"
 #include "test/Experiment/Support.h"
 
 #include <gmock/gmock.h>
 
-#include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <string>
@@ -163,18 +165,36 @@ TEST(Parameters, ExperimentsHavePossibleValues) {
     if (!parameter->place.numbers)
       continue;
     const Numbers<const double> numbers = parameter->place.numbers(e);
-    double sum = 0;
-    for (std::size_t i = 0; i != numbers.size(); ++i) {
-      sum += std::fabs(numbers[i]);
-      if (parameter->possible == Possible::Positive || parameter->possible == Possible::CellAngle) {
-        EXPECT_GT(numbers[i], 0) << parameter->name;
-      } else if (parameter->possible == Possible::NotNegative) {
-        EXPECT_GE(numbers[i], 0) << parameter->name;
-      }
+    std::vector<double> values;
+    for (std::size_t i = 0; i != numbers.size(); ++i)
+      values.push_back(numbers[i]);
+    EXPECT_NO_THROW(checkPossible(parameter->name, values.data(), std::int64_t(values.size())))
+        << parameter->name;
+  }
+}
+
+/// A number that a flag refuses is none of the parameter that it sets.
+TEST(Parameters, RangesOfQuantitiesHoldForParameters) {
+  const auto refusal = [](const char *name, double value) {
+    try {
+      checkPossible(name, &value, 1);
+    } catch (const std::invalid_argument &error) {
+      return std::string(error.what());
     }
-    if (parameter->possible == Possible::Direction) {
-      EXPECT_GT(sum, 0) << parameter->name;
-    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal("fluence", -1), "parameter 'fluence' is -1 1/m^2; it must be at least 0");
+  EXPECT_EQ(refusal("dispersion", 2),
+            "parameter 'dispersion' is 2; it must be at least 0 and less than 2");
+  EXPECT_EQ(refusal("kahn_factor", 1.5), "parameter 'kahn_factor' is 1.5; it must be from -1 to 1");
+  EXPECT_EQ(refusal("attenuation_depth", std::numeric_limits<double>::infinity()), "");
+  EXPECT_NE(refusal("attenuation_depth", -1), "");
+  EXPECT_EQ(refusal("ncells_e", -2), ""); // -Ncells_def sets it
+  for (const Parameter &parameter : allParameters()) {
+    const PlaceInQuantity place = quantityOfParameter(parameter.name);
+    if (!place.row || !parameter.place.numbers || place.row->range.low != 0)
+      continue;
+    EXPECT_NE(refusal(parameter.name, -1e-3), "") << parameter.name;
   }
 }
 

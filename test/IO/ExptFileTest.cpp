@@ -171,6 +171,11 @@ TEST_F(ExptFileTest, RefusalsNameExperimentAndKey) {
   expectRefusal("[0, 0, 70]", "[100, 120, 0]", "in a plane");
   expectRefusal("\"image_range\": [1, 10]", "\"image_range\": [5, 1]", "image_range");
   expectRefusal("{\"__id__\": \"ExperimentList\"", "{,", "is not JSON");
+  expectRefusal("{\"__id__\"",
+                "\x93\xb8"
+                "dials::af::reflection_table",
+                "is a reflection table");
+  expectRefusal("{\"__id__\"", "{\nHEADER_BYTES=512;", "is an image, not an experiment list");
 }
 
 } // namespace

@@ -21,6 +21,9 @@ class Doctor(NbSimTest):
         self.assertEqual(self.snapshot(), {})
 
     def test_without_a_compiler(self):
+        done = subprocess.run([NB_SIM, "--doctor", "-lambda", "1"], capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--doctor looks at the installation and takes no other flags, as '-lambda'", done.stderr)
         done = subprocess.run([NB_SIM, "--doctor"], env=dict(os.environ, NB_COMPILER_LIBRARY="/nowhere/libnb-compiler.so", NB_CACHE="off"),
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1, done.stdout)

@@ -155,7 +155,10 @@ class Series(unittest.TestCase):
         self.simulate("a", *words)
         before = self.contents("a")
         said = self.refused("a", *words, "-mosaic", "0.1", "--resume")
-        self.assertIn("a.series is of another command", said)
+        self.assertIn("a.series is of another command: it was begun without '-mosaic 0.1'; give the same flags", said)
+        said = self.refused("a", *[word.replace("step", "other").replace("=0.5", "=0.6") for word in words], "--resume")
+        self.assertIn("it was begun with '--osc-per-frame 0.5', and this is '--osc-per-frame 0.6'", said)
+        self.assertIn("it was begun with '-seed 5', which is left out now", self.refused("a", *words[:-3], words[-1], "--resume"))
         self.assertEqual(before, self.contents("a"))
         # More frames of the same, and another number of threads, are no other command.
         out = self.simulate("a", *words, "--frames=3", "--resume", "--threads", "1")

@@ -113,7 +113,8 @@ std::string speedSection(const Report &report) {
     text += "\nThe C program is " + report.reference +
             ". It was run in turn with ours, with as many threads and the same flags; its own "
             "start-up, measured with one pixel, is subtracted. Difference: of the worst pixel, "
-            "relative to the brightest.\n";
+            "relative to the brightest. For round crystals it is large because of one pixel, which "
+            "the direct beam hits exactly: there the C program's formula cancels to 0.\n";
   text += "\n| shape | N | F | mosaic domains | oversample | sources | phi steps | precision | "
           "threads | ns | instructions | bound, cycles | of the time | compile, ms | gradient, ns "
           "| times the image |";

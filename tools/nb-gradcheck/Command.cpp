@@ -22,14 +22,19 @@ const OwnFlag<C> flags[] = {
     {"--wrt", "PARAMETERS",
      "parameters and groups (nb-sim --list-parameters), with commas between; default: scalars", "",
      [](C &c, const Text &v) { c.parameters = v; }},
-    {"--mode", "forward|reverse", "derivative images, or the gradient of the loss (default)", "",
+    {"--mode", "forward|reverse",
+     "forward: derivative images; reverse: the gradient of the loss (default)", "",
      [](C &c, const Text &v) {
        c.check.mode = choice("--mode", v, {"forward", "reverse"}) == 0 ? CheckMode::Forward
                                                                        : CheckMode::Reverse;
      }},
-    {"--order", "1|2", "2: the Hessian of the loss, column by column; default: 1", "",
+    {"--order", "1|2",
+     "1: first derivatives (default); 2: the Hessian of the loss, column by column", "",
      [](C &c, const Text &v) { c.check.order = 1 + int(choice("--order", v, {"1", "2"})); }},
-    {"--engine", "fused|interpreter|both", "what computes the derivatives; default: both", "",
+    {"--engine", "fused|interpreter|both",
+     "what computes the derivatives: fused, a compiled kernel; interpreter, the reference "
+     "interpreter; both, one after the other (default)",
+     "",
      [](C &c, const Text &v) {
        const auto which = choice("--engine", v, {"fused", "interpreter", "both"});
        if (which < 2)
@@ -42,14 +47,15 @@ const OwnFlag<C> flags[] = {
          throw UsageError("--device: " + DeviceChoice::refusal(v));
        c.device = *device;
      }},
-    {"--reference", "interpreter|fused", "what the differences are taken of; default: interpreter",
+    {"--reference", "interpreter|fused",
+     "what the differences are taken of: images of the interpreter (default), or of a fused kernel",
      "",
      [](C &c, const Text &v) {
        c.reference = choice("--reference", v, {"interpreter", "fused"}) == 0 ? Engine::Interpreter
                                                                              : Engine::Fused;
      }},
     {"--loss", "sum|random:SEED",
-     "the sum of the pixels (default), or with random weights between -1 and 1", "",
+     "sum: the sum of the pixels (default); random: with random weights between -1 and 1", "",
      [](C &c, const Text &v) {
        constexpr std::string_view prefix = "random:";
        if (v.starts_with(prefix))

@@ -119,7 +119,7 @@ Variation variationOf(Simulator &simulator, const CheckedDirection &direction) {
         moved = (values[i] - unmoved[k][i]) / change.values[i];
         ++changed;
       }
-      simulator.set(change.parameter, values);
+      simulator.setBeyondRange(change.parameter, values);
     }
     if (t == 0)
       unmoved.clear();

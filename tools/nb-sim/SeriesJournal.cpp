@@ -30,9 +30,12 @@ std::optional<std::int64_t> wholeNumber(std::string_view word) {
   return number;
 }
 
+constexpr std::string_view partKey = "part ";
+
 /// The text of a journal.
 struct Record {
-  std::string command; ///< its digest; empty: none
+  std::string command;            ///< its digest; empty: none
+  std::vector<std::string> parts; ///< the lines of partsOf()
   std::optional<std::int64_t> seed, missetSeed;
   std::vector<std::int64_t> images;
   bool empty = true;
@@ -43,6 +46,10 @@ struct Record {
     while (lines.next(rest)) {
       if (rest.starts_with('#') || rest.empty())
         continue;
+      if (rest.starts_with(partKey)) {
+        parts.emplace_back(rest.substr(partKey.size()));
+        continue;
+      }
       const std::string_view key = io::nextWord(rest, " "), value = io::nextWord(rest, " "),
                              end = io::nextWord(rest, " ");
       // A process that is killed may leave half of its last line.
@@ -92,6 +99,30 @@ void refuseOtherContent(const std::string &name, const Record &record) {
                             "there; give the images another name, or remove it");
 }
 
+/// The first difference between two commands, in words.
+std::string differenceOf(const std::vector<std::string> &before,
+                         const std::vector<std::string> &now) {
+  if (before.empty())
+    return "it was begun by an earlier version of nb-sim";
+  const auto [a, b] = std::ranges::mismatch(before, now);
+  const auto nameOf = [](std::string_view part) {
+    const bool file = part.starts_with("file ");
+    return part.substr(0, file ? part.rfind(' ') : part.find(' '));
+  };
+  const auto has = [&](const std::vector<std::string> &parts, std::string_view part) {
+    return std::ranges::any_of(parts, [&](const auto &p) { return nameOf(p) == nameOf(part); });
+  };
+  if (a != before.end() && b != now.end() && nameOf(*a) == nameOf(*b))
+    return a->starts_with("file ")
+               ? "the content of " + std::string(nameOf(*b).substr(5)) + " has changed since"
+               : "it was begun with '" + *a + "', and this is '" + *b + "'";
+  if (a != before.end() && !has(now, *a))
+    return "it was begun with '" + *a + "', which is left out now";
+  if (b != now.end() && !has(before, *b))
+    return "it was begun without '" + *b + "'";
+  return "its flags have another order";
+}
+
 /// From 1 to 2^31 - 2, as freshSeed.
 std::int64_t seedOf(const std::string &digest, std::uint64_t which) {
   std::uint64_t number = 0;
@@ -118,7 +149,8 @@ std::string keptName(const std::string &name) {
 SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line, const LoadedInputs &loaded,
                              Ranks *ranks)
     : series(name) {
-  const std::string digest = digestOf(line, loaded);
+  const std::vector<std::string> parts = partsOf(line, loaded);
+  const std::string digest = digestOf(parts);
   if (line.series.shard)
     ownPart = int(line.series.shard->index);
   else if (ranks)
@@ -127,7 +159,7 @@ SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line, const L
   std::string text;
   if (leads) {
     lock(line.series.shard.has_value());
-    begin(digest, line);
+    begin(parts, line);
     text = shared(line);
     if (ranks) // the others wait for the text, and then lock theirs
       std::erase_if(locks, [&](const auto &held) {
@@ -143,6 +175,9 @@ SeriesJournal::SeriesJournal(const std::string &name, CommandLine &line, const L
   head = std::string(title) + "\ncommand " + digest + "\nseed " + std::to_string(*o.seed) + "\n";
   if (o.missetRandom)
     head += "misset_seed " + std::to_string(*o.missetSeed) + "\n";
+
+  for (const std::string &part : parts)
+    head += std::string(partKey) + part + "\n";
 
   path = partName(series, ownPart);
   if (!locks.contains(ownPart))
@@ -184,8 +219,9 @@ void SeriesJournal::removeEmpty() const {
       fs::remove(partName(series, part), ignored);
 }
 
-void SeriesJournal::begin(const std::string &digest, CommandLine &line) {
-  resumed = line.series.resume && read(digest, line);
+void SeriesJournal::begin(const std::vector<std::string> &parts, CommandLine &line) {
+  const std::string digest = digestOf(parts);
+  resumed = line.series.resume && read(parts, line);
   if (resumed)
     return;
   refuseOtherContent(partName(series, ownPart), Record(io::readBytes(partName(series, ownPart))));
@@ -199,7 +235,7 @@ void SeriesJournal::begin(const std::string &digest, CommandLine &line) {
 }
 
 /// False where nothing was begun.
-bool SeriesJournal::read(const std::string &digest, CommandLine &line) {
+bool SeriesJournal::read(const std::vector<std::string> &parts, CommandLine &line) {
   std::optional<Record> first;
   std::string firstName;
   const std::map<int, std::string> journals = journalsOf(series);
@@ -208,10 +244,10 @@ bool SeriesJournal::read(const std::string &digest, CommandLine &line) {
     if (record.empty)
       continue;
     refuseOtherContent(name, record);
-    if (record.command != digest)
+    if (record.command != digestOf(parts))
       throw UsageError("--resume: " + name +
-                       " is of another command, whose images would not go together with these; "
-                       "give the same flags and files as before, or leave out --resume to begin "
+                       " is of another command: " + differenceOf(record.parts, parts) +
+                       "; give the same flags and files as before, or leave out --resume to begin "
                        "anew");
     if (first && !record.sameDraws(*first))
       throw UsageError("--resume: " + firstName + " and " + name +

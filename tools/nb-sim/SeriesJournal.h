@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace nanobragg {
 
@@ -26,9 +27,9 @@ std::string keptName(const std::string &name);
 /// Images that are finished, counted from 1, and the part that each is of.
 using FinishedImages = std::map<std::int64_t, int>;
 
-/// A text file beside the images of a series, NAME.series: the digest of the command, the seeds
-/// that it drew, and the number of each image that has all its files. Each shard and each rank has
-/// one of its own, NAME.part3.series. --resume goes by all of them.
+/// A text file beside the images of a series, NAME.series: the digest of the command and its
+/// flags, the seeds that it drew, and the number of each image that has all its files. Each shard
+/// and each rank has one of its own, NAME.part3.series. --resume goes by all of them.
 class SeriesJournal {
 public:
   /// With --resume and files that are there, reads them and sets the seeds of `line` that it does
@@ -57,8 +58,8 @@ public:
 private:
   void lock(bool shard);
   void removeEmpty() const;
-  void begin(const std::string &digest, CommandLine &line);
-  bool read(const std::string &digest, CommandLine &line);
+  void begin(const std::vector<std::string> &parts, CommandLine &line);
+  bool read(const std::vector<std::string> &parts, CommandLine &line);
   void removeOthers(const CommandLine &line) const;
   std::string shared(const CommandLine &line) const;
   void takeShared(const std::string &text, CommandLine &line);

@@ -58,7 +58,7 @@ std::vector<std::string> RunSetup::notices() const {
   for (const SemanticSwitch &s : semanticSwitches())
     if (std::find(names.begin(), names.end(), s.name) != names.end())
       lines.push_back(std::string("default semantics differ from the C program here (") + s.name +
-                      "): " + s.right + "; -compat c instead " + s.cProgram);
+                      "): nb-sim " + s.right + "; the C program (and -compat c) " + s.cProgram);
   lines.insert(lines.end(), loaded.remarks.begin(), loaded.remarks.end());
   lines.insert(lines.end(), complete.notes.begin(), complete.notes.end());
   lines.insert(lines.end(), decided.notes.begin(), decided.notes.end());

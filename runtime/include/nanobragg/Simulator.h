@@ -140,10 +140,12 @@ public:
 
   /// The numbers of a parameter: one, or those of a vector, matrix, table or grid, whose count
   /// cannot change. Throws std::invalid_argument for an unknown name, another count, and a number
-  /// that no experiment has: one that is not finite, a cell length that is not positive.
+  /// that no experiment has: one that is not finite, or out of the range of its quantity.
   std::vector<double> get(std::string_view parameter) const;
   void set(std::string_view parameter, double value);
   void set(std::string_view parameter, std::span<const double> values);
+  /// The same without a look at the values: differences about the end of a range need both sides.
+  void setBeyondRange(std::string_view parameter, std::span<const double> values);
 
   /// Structure factors in electrons on a box of Miller indices, which are copied. The experiment
   /// may have had others, in another box, or default_F alone; that remains what counts outside the

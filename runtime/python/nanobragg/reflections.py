@@ -72,7 +72,7 @@ def _with_matrices(columns, stack=lambda parts: numpy.stack(parts, -1)):
 
 
 class Reflections(dict[str, NDArray]):
-    """A row for each reflection of an image; columns are arrays, by name and as attributes.
+    """A row for each reflection of an image; columns are arrays, by name and as attributes. ``len(table)`` counts the rows.
 
     ``miller_index``
         (n, 3) integers.
@@ -107,8 +107,11 @@ class Reflections(dict[str, NDArray]):
         except KeyError:
             raise AttributeError(f"a table of reflections has no {name!r}; it has {', '.join(self)}") from None
 
+    def __len__(self) -> int:
+        return len(self["photons"])
+
     def __repr__(self) -> str:
-        return f"<{len(self['photons'])} reflections, with the columns {', '.join(self)}>"
+        return f"<{len(self)} reflections, with the columns {', '.join(self)}>"
 
     def _core(self):
         if self._simulator is None:

@@ -1,6 +1,7 @@
 """nb-refine: refines the crystals of stills, and what they share."""
 
 import argparse
+import collections
 import difflib
 import os
 import sys
@@ -77,8 +78,9 @@ def main(words=None):
     parser.add_argument("--parameters", default="orientation,cell,scale",
                         help="parameters of each still to refine (default: orientation,cell,scale). Other parameters of "
                         "nb-sim, such as mosaic_spread or ncells, are refined by a factor")
-    parser.add_argument("--system", default="triclinic", choices=CELL_SYSTEMS, help="crystal system: which edges stay equal, and which angles 90 or 120 degrees "
-                        "(default: triclinic, none)")
+    parser.add_argument("--system", default="triclinic", choices=CELL_SYSTEMS, help="crystal system, which says what of the cell is refined: triclinic, all six numbers; "
+                        "monoclinic, edges and beta; orthorhombic, edges; tetragonal, hexagonal and trigonal, a = b and c; cubic, one edge; "
+                        "rhombohedral, one edge and one angle (default: triclinic)")
     parser.add_argument("--gain", type=float, help="image units per photon (default: 1; with --model, for detectors that do not "
                         "count photons, measured from the noise)")
     parser.add_argument("--offset", type=float, default=0.0, help="the image's value without photons")
@@ -103,7 +105,8 @@ def main(words=None):
                           "experiment list's)")
     together.add_argument("--anomalous", action="store_true", help="refine Friedel mates separately")
     together.add_argument("--panel-groups", default="each", metavar="each|all|hierarchy|FILE",
-                          help="panels that move together; FILE contains lines: panel group")
+                          help="panels that move together: each, every panel by itself; all, the detector as a whole; hierarchy, the "
+                          "groups of the experiment list; FILE, lines of a panel's number and its group's (default: each)")
     together.add_argument("--rounds", type=int, default=3, help="rounds of refinement; weights and units are renewed in each (default: 3)")
     together.add_argument("--steps", type=int, default=20, help="largest number of steps in each round (default: 20)")
     photographs = parser.add_argument_group("raw images, with --model, and rotation sweeps")
@@ -218,6 +221,22 @@ def _print(sentence):
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
 
 
+_INDEXING = ("look whether wavelength, distance and beam centre of the images are right (--geometry=FILE.expt replaces them), and whether "
+             "the cell of --model is this crystal's")
+
+
+def _counted(results, status, given, advice):
+    """Prints how many results have a status, and where none has, what to do. The exit status."""
+    good = sum(one.status == status for one in results)
+    _print(f"{good} of {len(results)} images {status}; {given.out}/report.html shows them")
+    if good:
+        return 0
+    reasons = collections.Counter(one.why for one in results)
+    why, count = reasons.most_common(1)[0]
+    _print(f"no image is {status}{f', {count} of them because' if len(results) > 1 else ', because'} {why}; {advice}")
+    return 1
+
+
 def _say(sentence):
     _print(f"nb-refine: {sentence}")
 
@@ -278,9 +297,7 @@ def _photographs(given):
                                 tested=[int(word) for word in given.test.split(",") if word],
                                 geometry=given.geometry, noise=_noise(given),
                                 response=_response(given), resume=given.resume)
-    good = sum(still.status == "indexed" for still in stills)
-    _print(f"{good} of {len(stills)} images indexed; {given.out}/report.html shows them")
-    return 0 if good else 1
+    return _counted(stills, "indexed", given, _INDEXING)
 
 
 def _noise(given):
@@ -308,9 +325,7 @@ def _laue(given):
                   lattices=MOST_LATTICES if given.lattices is None else given.lattices,
                   held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain), noise=_noise(given),
                   workers=given.workers, out=given.out, progress=show)
-    good = sum(still.status == "indexed" for still in stills)
-    _print(f"{good} of {len(stills)} images indexed; {given.out}/report.html shows them")
-    return 0 if good else 1
+    return _counted(stills, "indexed", given, _INDEXING)
 
 
 def _sweeps(given):
