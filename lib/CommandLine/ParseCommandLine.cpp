@@ -33,6 +33,10 @@ bool looksLikeFlag(const std::string &word) {
     throw UsageError(io::inQuotes(word) +
                      ": flags with one dash take their value after a blank; write '" + head + " " +
                      word.substr(head.size() + 1) + "'");
+  // A flag of the C program with two dashes.
+  if (head.starts_with("--") && findFlag(head.substr(1)))
+    throw UsageError("unknown flag " + io::inQuotes(word) + "; write '" + head.substr(1) +
+                     (head.size() < word.size() ? " " + word.substr(head.size() + 1) : "") + "'");
   const std::vector<std::string_view> all = allSpellings();
   candidates.insert(candidates.end(), all.begin(), all.end());
   throw UsageError("unknown flag " + io::inQuotes(word) + "; the closest is '" +

@@ -81,6 +81,8 @@ std::string_view foreignFormat(std::string_view content) {
   if (begins("CRYSTFEL STREAM FORMAT"))
     return "is a stream of CrystFEL, whose patterns are not merged; merge them (partialator), "
            "convert them (get_hkl --output-format=mtz, then ctruncate) and give the MTZ file";
+  if (begins("<"))
+    return "is a web page or XML, not a file of structure factors; download the file itself";
   if (begins("NREF"))
     return "holds reflections of CNS or X-PLOR; convert them (phenix.reflection_file_converter "
            "--mtz, or cif2mtz) and give the MTZ file";

@@ -7,6 +7,12 @@ using testing::HasSubstr;
 
 namespace {
 
+TEST(Refusal, FlagsOfTheCProgramWithTwoDashes) {
+  EXPECT_THAT(refusal("--wavelength 0.97"),
+              HasSubstr("unknown flag '--wavelength'; write '-wavelength'"));
+  EXPECT_THAT(refusal("--wavelength=0.97"), HasSubstr("write '-wavelength 0.97'"));
+}
+
 TEST(Refusal, UnknownFlagNamesTheClosest) {
   EXPECT_THAT(refusal("-distnace 5"), AllOf(HasSubstr("'-distnace'"), HasSubstr("'-distance'")));
   EXPECT_THAT(refusal("--thread=3"), AllOf(HasSubstr("'--thread=3'"), HasSubstr("'--threads'")));

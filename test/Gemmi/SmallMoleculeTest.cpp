@@ -173,6 +173,7 @@ TEST(ForeignFormats, AreNamedWithTheWayToConvertThem) {
         {"!OUTPUT_FILE=INTEGRATE.HKL    DATE= 8-Feb-2013\n", "let CORRECT scale them"},
         {" XPARM.XDS    VERSION Jan 10, 2022\n", "for --expt"},
         {"CrystFEL reflection list version 2.0\n", "get_hkl"},
+        {"<!DOCTYPE html>\n<html>\n", "web page"},
         {"CrystFEL stream format 2.3\n", "partialator"},
         {" NREFlection=     2\n ANOMalous=FALSe\n", "CNS"},
         {"    1\n -987\n    57.8    57.8   150.1    90    90    90 p41212\n", "Scalepack"},
