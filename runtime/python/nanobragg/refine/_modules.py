@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy
 
+from ._distortion import Distortion, tile
+
 _LEAST = 20  # spots of a module
 _SPREAD = 0.5  # pixels that spots are off their reflections by, beside their module's shift
 _SIGMA = 0.2  # pixels that modules are off by, where their spots say nothing
@@ -12,17 +14,18 @@ _SIGMA = 0.2  # pixels that modules are off by, where their spots say nothing
 @dataclasses.dataclass
 class Modules:
     """slow, fast: where modules begin, pixels. shifts: (modules, 2) pixels along fast and slow, by which light is seen farther
-    out than on the detector's grid."""
+    out than on the detector's grid. distortion: further displacements, which vary smoothly over the image."""
 
     slow: numpy.ndarray
     fast: numpy.ndarray
     shifts: numpy.ndarray
+    distortion: Distortion = Distortion((0, 0))
 
     @staticmethod
     def of_gaps(gaps):
         """gaps: pixels (slow, fast) that are none."""
         slow, fast = (numpy.flatnonzero(numpy.diff(gaps.all(axis=axis).astype(int), prepend=1) == -1) for axis in (1, 0))
-        return Modules(slow, fast, numpy.zeros((max(len(slow), 1) * max(len(fast), 1), 2)))
+        return Modules(slow, fast, numpy.zeros((max(len(slow), 1) * max(len(fast), 1), 2)), Distortion(gaps.shape))
 
     def __len__(self):
         return len(self.shifts)
@@ -39,12 +42,32 @@ class Modules:
         return place[0] * max(len(self.fast), 1) + place[1]
 
     def off(self, at):
-        """The shifts at pixels (fast, slow)."""
-        return self.shifts[self.number(at)]
+        """The displacements at pixels (fast, slow)."""
+        shifts = self.shifts[self.number(at)]
+        return shifts + self.distortion.off(at) if self.distortion else shifts
 
-    def shifted(self, at, off, photons):
-        """Modules shifted further by what their spots are off, robustly; at, off: pixels (fast, slow). None of less than 20
-        spots moves."""
+    def steps(self):
+        """The distinct displacements, (n, 2), and a pixel (fast, slow) of each module, or of one module where they vary smoothly."""
+        if not self.distortion:
+            return self.shifts, self.begins()[:, ::-1]
+        found, _ = self.distortion.steps(self.off)
+        return found, numpy.zeros((len(found), 2), int)
+
+    def step(self, at):
+        """Which of steps() pixels (fast, slow) have."""
+        return self.distortion.steps(self.off)[1][tile(at)] if self.distortion else self.number(at)
+
+    def fitted(self, at, off, photons, still, smooth):
+        """Modules with the displacements that spots have beside those so far, robustly; at, off: pixels (fast, slow). None of less
+        than 20 spots is shifted further. still: the number of that of each spot. smooth: whether there may be a distortion."""
+        before = self.distortion.off(at) if self.distortion else numpy.zeros_like(off)
+        shifted = self._shifted(at, off, photons) if len(self) > 1 or not smooth else self
+        if not smooth:
+            return shifted
+        off = off + before - (shifted.shifts - self.shifts)[self.number(at)]
+        return dataclasses.replace(shifted, distortion=self.distortion.fitted(at, off, photons, still))
+
+    def _shifted(self, at, off, photons):
         shifts, number = self.shifts.copy(), self.number(at)
         for module in numpy.unique(number):
             here = number == module

@@ -9,6 +9,7 @@ from scipy import ndimage
 
 _SINGLE = 4  # pixels that may be at their limit without those at their side
 _BRIGHT = 0.3  # part of the cutoff: pixels of more light are of a very bright spot
+_FULL = 0.95  # part of the cutoff, to which corrections of an image may have brought pixels at their limit
 
 
 @dataclasses.dataclass
@@ -74,7 +75,7 @@ def lost_light(numbers, cutoff):
     wrapped = filled > numpy.maximum(_BRIGHT * cutoff, 3 * known)
     labels, count = ndimage.label((known > _BRIGHT * cutoff) | wrapped, numpy.ones((3, 3)))
     every = numpy.arange(1, count + 1)
-    over = ndimage.maximum(wrapped | (known >= cutoff), labels, every).astype(bool) & (ndimage.maximum(known, labels, every) > 2 * _BRIGHT * cutoff)
+    over = ndimage.maximum(wrapped | (known >= _FULL * cutoff), labels, every).astype(bool) & (ndimage.maximum(known, labels, every) > 2 * _BRIGHT * cutoff)
     core = numpy.append(False, over)[labels] & (wrapped | (known > 2 * _BRIGHT * cutoff))
     if not core.any():
         return core

@@ -41,6 +41,7 @@ BOX = 15  # pixels, edge of the boxes about spots
 DARK = 9  # and of those about reflections without spots
 _NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere these may be at least, and times the indexed spots' root mean square
 _STRONG = 300  # photons of a spot whose place counts for rms_px
+_REFITS = 3  # fits of the stills of a detector, each with the displacements of the one before
 
 
 def is_macromolecular(cell):
@@ -269,7 +270,7 @@ def _share_detector(stills, model, distances):
             continue
         tilts = tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())
         free = {"mosaic": 0.5, "shape": 3e-3}
-        for _ in range(2):
+        for _ in range(_REFITS):
             modules = _modules(group)
             for still in group:
                 detector = dataclasses.replace(still.fitted.detector, tilts=tilts, modules=modules)
@@ -310,9 +311,10 @@ def _by_intensities(stills, model, most):
 
 def _modules(group):
     """Where the modules of the detector of these stills are."""
-    spots = [(still.found.at[use], -still.of_spots("off")[use], still.found.light[use])
-             for still in group for use in [still.of >= 0]]
-    return group[0].fitted.detector.modules.shifted(*map(numpy.concatenate, zip(*spots)))
+    spots = [(still.found.at[use], -still.of_spots("off")[use], still.found.light[use], numpy.full(use.sum(), number))
+             for number, still in enumerate(group) for use in [still.of >= 0]]
+    detector = group[0].fitted.detector
+    return detector.modules.fitted(*map(numpy.concatenate, zip(*spots)), len(detector.panels) == 1)
 
 
 # Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
@@ -369,7 +371,7 @@ def boxes_of(still, dark=False):
     if several and not dark:
         nearest = spatial.cKDTree(still.found.at[still.explained_spots]).query(boxes.rows[:, ::-1] + 0.5)[1]
         boxes.lattice = still.of[still.explained_spots][nearest]
-    boxes.exposure = detector.modules.number(boxes.rows[:, ::-1])
+    boxes.exposure = detector.modules.step(boxes.rows[:, ::-1])
     q = detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
     boxes.rows = boxes.rows - detector.panels.begin[detector.panels.number(boxes.rows[:, ::-1])].astype("i4")
     bases = numpy.array([numpy.linalg.inv(one.matrix) for one in still.lattices])
@@ -397,9 +399,9 @@ def _standing(detector, panel, off):
 
 
 def _exposures(detector):
-    """Where each module stands."""
-    panels = detector.panels.number(detector.modules.begins()[:, ::-1])
-    return [_standing(detector, panel, shift) for panel, shift in zip(panels, detector.modules.shifts)]
+    """Where each module stands, or pixels of one displacement."""
+    shifts, at = detector.modules.steps()
+    return [_standing(detector, panel, shift) for panel, shift in zip(detector.panels.number(at), shifts)]
 
 
 def _faces(detector):
@@ -570,7 +572,7 @@ def _words_of(lattice):
 
 _CELL = ("a", "b", "c", "alpha", "beta", "gamma")
 _COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
-            "beam_slow_px", "tilt_x_deg", "tilt_y_deg", *_CELL, "missing_deg",
+            "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "distortion_px", *_CELL, "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
             "chi2_background", "chi2_smooth", "chi2_rings", "chi2_haloes", "gain", "gain_sigma", "gain_pixel", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
 
@@ -599,6 +601,8 @@ def rows(stills):
             row |= {"rms_px": f"{s.rms_px:.3f}", "rms_px_all": f"{s.rms_px_all:.3f}", "distance_mm": f"{s.distance_mm:.3f}",
                     "beam_fast_px": f"{detector.centre[0]:.3f}", "beam_slow_px": f"{detector.centre[1]:.3f}",
                     "missing_deg": f"{numpy.degrees(numpy.sqrt(numpy.mean(missing**2))):.4f}"}
+            if detector.modules.distortion:
+                row["distortion_px"] = f"{numpy.sqrt((detector.modules.distortion.off(s.found.at[s.of >= 0])**2).sum(axis=1).mean()):.3f}"
             row |= {"lattices": len(s.lattices), "indexed_each": " ".join(str(one.indexed.sum()) for one in s.lattices)}
             row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
             row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(_matrix(s, 0)))}
