@@ -43,9 +43,8 @@ double Values::number(std::size_t index) const {
     return Range::noBound;
   const std::optional<double> value = parseNumber(words[index]);
   if (!value)
-    refuse(
-        io::inQuotes(words[index]) + " is not a number; give " +
-        (flag.unit.empty() ? "a plain decimal number" : "a number in " + std::string(flag.unit)));
+    refuse(io::inQuotes(words[index]) + " is not a number; give a plain decimal number" +
+           (flag.unit.empty() ? "" : " [" + std::string(flag.unit) + "]"));
   if (!flag.range.contains(*value))
     refuse(words[index] + inUnit(flag.unit) + " is out of range; it must be " + flag.range.text());
   return *value;

@@ -50,7 +50,7 @@ void requireCount(const Occurrence &found) {
     return;
   throw UsageError(found.spelling + " needs " +
                    (needed == 1 ? "a value" : std::to_string(needed) + " values") +
-                   (flag.unit.empty() ? "" : " in " + std::string(flag.unit)) +
+                   (flag.unit.empty() ? "" : " [" + std::string(flag.unit) + "]") +
                    (given == 0   ? ", none is given"
                     : given == 1 ? ", only 1 is given"
                                  : ", only " + std::to_string(given) + " are given") +

@@ -14,7 +14,7 @@ namespace nanobragg {
 
 CommandLine parseExperiment(const std::vector<std::string> &flags, const CommandLine &said) {
   CommandLine line = parseCommandLine(flags, said);
-  if (line.tool.help || line.tool.version || line.tool.listFlags)
+  if (line.tool.help || line.tool.version || line.tool.listFlags || line.tool.doctor)
     throw UsageError("the flags ask nb-sim for a text instead of describing an experiment");
   if (const GivenFlag *question = questionOf(line))
     throw UsageError(question->spelling + " is a question to nb-sim; here the flags describe an "

@@ -1,6 +1,7 @@
 #include "runtime/simulator/ReflectionSource.h"
 
 #include "lib/Experiment/PixelList.h"
+#include "lib/Experiment/Range.h"
 #include "lib/Program/ParameterElements.h"
 #include "lib/Program/Parameters.h"
 #include "lib/Spots/ExpectedReflections.h"
@@ -253,8 +254,8 @@ ReflectionTable ReflectionSource::table(const Experiment &image, const Reflectio
                                         const RunOptions &run) {
   if (!(limits.partiality > 0 && limits.partiality <= 1))
     throw std::invalid_argument("the least partiality of a table of reflections is " +
-                                std::to_string(limits.partiality) +
-                                ", and must be above 0 and at most 1");
+                                numberText(limits.partiality) +
+                                "; it must be greater than 0 and at most 1");
   requireClosedForm(image.variant);
   experiment = ofReflections(image, rows == Rows::Spots);
   list(expected(limits));

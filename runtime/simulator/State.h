@@ -16,7 +16,7 @@ struct Simulator::State {
 
   const Experiment &experiment() const { return source->whole().experiment; }
   const ListedPixels &listed() const { return source->whole().listed; }
-  /// The parameters of names and groups with commas between.
+  /// The parameters of comma-separated names and groups.
   ImageSource::Names namesOf(std::string_view parameters) const;
   /// Throws std::invalid_argument when the experiment has none of this name.
   const Parameter &parameter(std::string_view name) const;

@@ -134,6 +134,8 @@ class Parts(unittest.TestCase):
             file.write_text(json.dumps(listed))
             size = dict(default_F=100, ncells=8)
             sim = nb.Simulator(nb.Expt(file=file), nb.Crystal(**size))
+            with self.assertRaisesRegex(TypeError, "Expt takes its fields by name: Expt.file="):
+                nb.Expt(file)
             self.assertEqual((sim.shape, round(sim["wavelength"] / A, 9)), ((56, 60), 1.1))
             other = nb.Simulator(nb.Expt(file=file), nb.Crystal(**size), nb.Beam(wavelength=1.3 * A))
             self.assertAlmostEqual(other["wavelength"] / A, 1.3)

@@ -58,6 +58,15 @@ class Sets(unittest.TestCase):
         pull = (frame["counts"] - light - slope) / np.sqrt(light + slope)
         self.assertLess(abs(pull.std() - 1), 0.1)
 
+    def test_tensors_are_those_of_the_frames(self):
+        try:
+            from nanobragg.torch import Frames as Tensors
+        except ImportError:
+            self.skipTest("PyTorch is not installed")
+        tensors, frames = Tensors(self.sim, misset, count=4), Frames(self.sim, misset, count=4)
+        self.assertEqual(len(tensors), 4)
+        np.testing.assert_array_equal(tensors[2]["labels"].numpy(), frames[2]["labels"])
+
     def test_refusals(self):
         for how, words in ((dict(background=-1.0), "at least 0"), (dict(background=np.ones((3, 3))), r"shape \(40, 40\)")):
             with self.assertRaisesRegex(ValueError, words):

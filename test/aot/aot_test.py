@@ -251,7 +251,7 @@ class AheadOfTime(unittest.TestCase):
                            ([*FLAGS, "--target=sm_90", "--emit=asm"], "do not go together"),
                            ([*FLAGS, "--grad=cell_q", "-o", "k.so"], "closest is 'cell_a'"),
                            ([*FLAGS, "--grad=back:cell", "-o", "k.so"], "'back' is none of"),
-                           ([*FLAGS, "--emit=dll"], "none of so obj"),
+                           ([*FLAGS, "--emit=dll"], "give one of so obj"),
                            ([*FLAGS], "name it with -o"),
                            ([], "nothing to compile"),
                            ([*FLAGS, "-o", "k.so", "--target=pdp11"], "unknown target 'pdp11'"),

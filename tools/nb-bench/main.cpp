@@ -60,7 +60,7 @@ const Text shapesHelp = [] {
   Text words;
   for (const Text &shape : shapesOfFlags())
     words += (words.empty() ? "" : ", ") + shape;
-  return "of the crystal: " + words + " (default: all)";
+  return "crystal shapes: " + words + " (default: all)";
 }();
 const Text deviceHelp = "as nb-sim's --device: " + DeviceChoice::words() + "; default: cpu";
 
@@ -101,9 +101,10 @@ const OwnFlag<C> flags[] = {
     {"--precision", "LIST",
      "as nb-sim's --precision (default: f64; in the three tables also mixed)", "",
      [](C &a, const Text &v) { a.precisions = listOf(v); }},
-    {"--samples", "N", "of one image (default: 1e7); the detector's size follows", "",
+    {"--samples", "N", "samples of one image, which set the size of the detector (default: 1e7)",
+     "",
      [](C &a, const Text &v) { a.samples = numberOf("--samples", v, Range::between(1e3, 1e10)); }},
-    {"--pixels", "N", "along each edge of the detector, instead of --samples", "",
+    {"--pixels", "N", "pixels along each edge of the detector, instead of --samples", "",
      [](C &a, const Text &v) { a.pixels = int(countOf("--pixels", v, 1, 32768)); }},
     {"--pipeline", "TEXT", "as nb-sim's --pipeline: passes of your own", "",
      [](C &a, const Text &v) { a.plan.pipeline = v; }},
@@ -113,31 +114,32 @@ const OwnFlag<C> flags[] = {
          throw UsageError("--device: " + DeviceChoice::refusal(v));
        a.plan.device = v;
      }},
-    {"--repeat", "N", "runs of each program, whose median counts (default: 5)", "",
+    {"--repeat", "N", "runs of each program, of which the median is reported (default: 5)", "",
      [](C &a, const Text &v) { a.repeat = int(countOf("--repeat", v, 1, 1000)); }},
-    {"--hkl", "FILE", "structure factors (default: 445,445 made-up ones)", "",
+    {"--hkl", "FILE", "structure factors (default: 445,445 invented ones)", "",
      [](C &a, const Text &v) { a.hkl = v; }},
     {"--instructions", "",
-     "count those of one sample, exactly, with the least cycles that they take by LLVM's "
+     "count the instructions of one sample exactly, and compute their least cycles by LLVM's "
      "scheduling model; always in the three tables",
      "", [](C &a, const Text &) { a.plan.countInstructions = true; }},
     {"--gradients", "", "time gradients too; always in the three tables", "",
      [](C &a, const Text &) { a.plan.gradients = true; }},
     {"--starts", "LIST",
-     "sizes of the detector: also measure what the first image costs, and the next ones", "",
-     [](C &a, const Text &v) { a.starts = counts("--starts", v, 1, 1e5); }},
+     "sizes of the detector, for which the time of the first image and of later ones is measured, "
+     "too",
+     "", [](C &a, const Text &v) { a.starts = counts("--starts", v, 1, 1e5); }},
     {"--markdown", "FILE", "write the tables to this file", "",
      [](C &a, const Text &v) { a.markdown = v; }},
     {"--json", "FILE", "write the numbers to this file", "",
      [](C &a, const Text &v) { a.json = v; }},
     {"--baseline", "FILE",
-     "instead: count the guarded instructions and cycles and compare them with this file", "",
-     [](C &a, const Text &v) { a.baseline = v; }},
+     "measure nothing; count the guarded instructions and cycles and compare them with this file",
+     "", [](C &a, const Text &v) { a.baseline = v; }},
     {"--targets", "LIST",
-     "of them, levels of x86-64 and chips of GPUs, whose code is counted and not run (default: "
-     "all)",
+     "with --baseline: x86-64 levels and GPU chips whose code is counted, not run (default: all)",
      "", [](C &a, const Text &v) { a.targets = among("--targets", v, guardedTargets); }},
-    {"--tolerance", "FRACTION", "by which they may rise (default: 0.02)", "",
+    {"--tolerance", "FRACTION",
+     "with --baseline: fraction by which counts may increase (default: 0.02)", "",
      [](C &a, const Text &v) { a.tolerance = numberOf("--tolerance", v, Range::between(0, 1)); }},
     {"--update", "", "with --baseline: write the counts to the file instead", "",
      [](C &a, const Text &) { a.update = true; }},
@@ -146,16 +148,16 @@ const OwnFlag<C> flags[] = {
 std::string usage() {
   constexpr std::size_t column = 24;
   return "usage: nb-bench [--quick|--full|--cross] [--reference=FILE] ...\n\n"
-         "Times nb-sim's loop over pixels, in this process, and that of a nanoBragg program in "
-         "turn "
-         "with it.\n"
-         "Neither the reference's own start-up, measured with one pixel and subtracted, nor file "
-         "output and\n"
-         "compilation count. Without --quick, --full or --cross the table has every combination of "
-         "the listed values.\n\n" +
+         "Measures the time of nb-sim's loop over pixels in this process and, with --reference, "
+         "that\n"
+         "of a nanoBragg program in turn with it. File output, compilation and the start-up of "
+         "the\n"
+         "reference (measured with one pixel) are not included. Without --quick, --full or "
+         "--cross\n"
+         "the table has every combination of the listed values.\n\n" +
          describeOwnFlags<C>(flags, column) + describeCommonFlags(column, true) +
          "\nExit status: 0; 1: something failed, or an instruction count rose; 2: usage.\n"
-         "docs/benchmarks says how the committed tables come about.\n";
+         "docs/benchmarks contains tables made by this program, with their commands.\n";
 }
 
 std::vector<Workload> workloadsOf(const Arguments &a) {

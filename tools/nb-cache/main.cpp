@@ -30,25 +30,24 @@ constexpr OwnFlag<Command> flags[] = {
 
 std::string usage() {
   return "usage: nb-cache list|show KEY|clear|verify|export FILE|import FILE [--json]\n\n"
-         "Looks after the compiled kernels that nb-sim keeps, and the schedules of nb-try "
-         "--tune.\n\n"
+         "Lists, checks, transfers and deletes the compiled kernels that nb-sim caches, and the\n"
+         "schedules of nb-try --tune.\n\n"
          "Subcommands:\n"
          "  list      one line for each kernel, and the schedules of nb-try --tune\n"
-         "  show KEY  what one kernel was compiled for; KEY is its key, or as many digits as tell "
-         "it\n"
-         "            from others\n"
-         "  export FILE  write all schedules to a file of JSON\n"
-         "  import FILE  add the schedules of such a file; of two for the same kernel, processor "
-         "and\n"
-         "            shape the one that gains more stays\n"
+         "  show KEY  compiler, processor, precision and variant of a kernel; KEY is the "
+         "beginning\n"
+         "            of its key\n"
+         "  export FILE  write all schedules to a JSON file\n"
+         "  import FILE  add the schedules of such a file; of two for the same kernel, processor\n"
+         "            and shape the faster one is kept\n"
          "  clear     delete all kernels, schedules and reflection lists\n"
-         "  verify    check every kernel; a damaged one harms nothing\n\n"
+         "  verify    check every kernel; damaged ones are reported, and are never run\n\n"
          "Flags:\n" +
          describeOwnFlags<Command>(flags, 14) + describeCommonFlags(14) +
          "\nEnvironment:\n"
          "  NB_CACHE_DIR   the folder (default: nanobragg in XDG_CACHE_HOME or ~/.cache)\n"
-         "  NB_CACHE_SIZE  the bytes to keep at most, as 256M, which is the default\n"
-         "  NB_CACHE=off   nb-sim keeps no kernels\n"
+         "  NB_CACHE_SIZE  size limit in bytes, or with K, M or G (default: 256M)\n"
+         "  NB_CACHE=off   compile every time\n"
          "Exit status: 0; 1: the folder cannot be used or the key is unknown; 2: usage; 3: verify "
          "found damage.\n";
 }

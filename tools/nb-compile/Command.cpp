@@ -38,8 +38,8 @@ constexpr CompileFlag flags[] = {
      [](C &c, const Text &v) { c.emit = v; }},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
-     "aarch64 or aarch64-CPU. Several with commas between: one file with a version for each, of "
-     "which the best that the processor can run is taken when it is loaded. Or chips of NVIDIA's "
+     "aarch64 or aarch64-CPU. Comma-separated targets make one file with a version for each; the "
+     "best one for the processor is chosen when the file is loaded. Or chips of NVIDIA's "
      "GPUs: sm_80, sm_90, sm_100, ...; one file for several holds cubin for each where there is "
      "ptxas, and PTX for later chips; of ptx, cubin and hsaco a file is made for each chip. Chips "
      "of AMD's: gfx90a, gfx942 (waves of 64 threads), gfx1100, gfx1201 (of 32). spirv64 is for all "
@@ -55,15 +55,15 @@ constexpr CompileFlag flags[] = {
      "finds it",
      "", [](C &c, const Text &v) { c.output = v; }},
     {"--specialize", "COUNTS",
-     "make these counts of the experiment constants of the kernel, with commas between "
-     "(oversample, phi_steps, mosaic_domains, sources, layers, panel_count, ncells). Such a kernel "
+     "make these comma-separated counts of the experiment constants of the kernel (oversample, "
+     "phi_steps, mosaic_domains, sources, layers, panel_count, ncells). Such a kernel "
      "is refused for an experiment with other counts. off (default): none. With --emit=so and "
      "--target=native, nb-compile says what was gained",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : listOf(v); }},
     {"--grad", "[MODE:]PARAMETERS",
-     "make the kernel of derivatives by these parameters and groups (nb-sim --list-parameters), "
-     "with commas between. MODE is vjp (default: the gradient of a loss, given the loss's "
+     "make the kernel of derivatives by these comma-separated parameters and groups (nb-sim "
+     "--list-parameters). MODE is vjp (default: the gradient of a loss, given the loss's "
      "derivative by each pixel), jacobian (an image for each parameter), jvp (along a direction) "
      "or "
      "hvp (change of the gradient along a direction). Images are f64. none: no derivative, only "
@@ -79,8 +79,10 @@ constexpr CompileFlag flags[] = {
      "with debug information: the lines of the nb program, which is written beside the file, "
      "kernel.mlir for kernel.so. The code is the same. For so, obj, ptx, cubin and hsaco",
      "", [](C &c, const Text &) { c.lines = true; }},
-    {"--inspect", "FILE", "say what a kernel file holds; needs neither compiler nor processor", "",
-     [](C &c, const Text &v) { c.inspect = v; }},
+    {"--inspect", "FILE",
+     "print the contents of a kernel file; needs neither the compiler nor the processor of the "
+     "kernel",
+     "", [](C &c, const Text &v) { c.inspect = v; }},
     {"--completion", "", "print the completion of nb-sim and nb-compile for bash", "",
      [](C &c, const Text &) { c.completion = true; }},
 };
@@ -115,7 +117,8 @@ void check(const CompileCommand &c) {
   const std::string_view kinds = find("--emit")->words;
   if (c.emit.find(' ') != c.emit.npos ||
       (" " + std::string(kinds) + " ").find(" " + c.emit + " ") == std::string::npos)
-    throw UsageError("--emit: '" + c.emit + "' is none of " + std::string(kinds));
+    throw UsageError("--emit: '" + c.emit + "' is not one of its values; give one of " +
+                     std::string(kinds));
   if (!c.symbol.empty() && c.emit != "obj" && c.emit != "header")
     throw UsageError("--symbol names the function of an object: ask for --emit=obj");
   if (!c.symbol.empty() && !isIdentifier(c.symbol))

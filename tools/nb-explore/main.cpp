@@ -30,16 +30,16 @@ using Text = std::string;
 constexpr OwnFlag<C> flags[] = {
     {"-o", "FILE", "the HTML file to write; default: report.html", "",
      [](C &c, const Text &v) { c.output = v; }},
-    {"--pipeline", "TEXT", "go through these passes, as nb-try's", "",
+    {"--pipeline", "TEXT", "show these passes, as of nb-try", "",
      [](C &c, const Text &v) { c.pipeline = v; }},
     {"--text", "", "print a version for terminals instead", "",
      [](C &c, const Text &) { c.text = true; }},
     {"--open", "", "show the file in the browser", "", [](C &c, const Text &) { c.open = true; }},
     {"--no-judge", "",
-     "make no kernel from the end of each stage: image and gradient there are not looked at", "",
-     [](C &c, const Text &) { c.judge = false; }},
+     "do not make kernels from the end of each stage, and do not check their image and gradient",
+     "", [](C &c, const Text &) { c.judge = false; }},
     {"--grad", "PARAMETERS",
-     "parameters whose gradient is checked, with commas between; none: no gradient. Default: up to "
+     "comma-separated parameters whose gradient is checked; none: no gradient. Default: up to "
      "three usual ones",
      "", [](C &c, const Text &v) { c.words.gradient = v; }},
     {"--target", "CPU", "as nb-compile's: native (default) or an LLVM processor name", "",

@@ -11,7 +11,7 @@ using C = GradCheckCommand;
 using Text = std::string;
 
 const Text deviceHelp =
-    "what the kernels of the fused engine run on, as nb-sim's --device: " + DeviceChoice::words() +
+    "device of the fused engine's kernels, as of nb-sim's --device: " + DeviceChoice::words() +
     "; default: cpu";
 
 std::size_t choice(const Text &flag, const Text &text, std::initializer_list<std::string_view> of) {
@@ -20,7 +20,7 @@ std::size_t choice(const Text &flag, const Text &text, std::initializer_list<std
 
 const OwnFlag<C> flags[] = {
     {"--wrt", "PARAMETERS",
-     "parameters and groups (nb-sim --list-parameters), with commas between; default: scalars", "",
+     "comma-separated parameters and groups (nb-sim --list-parameters); default: scalars", "",
      [](C &c, const Text &v) { c.parameters = v; }},
     {"--mode", "forward|reverse",
      "forward: derivative images; reverse: the gradient of the loss (default)", "",
@@ -64,11 +64,10 @@ const OwnFlag<C> flags[] = {
        else
          choice("--loss", v, {"sum"});
      }},
-    {"--rtol", "X",
-     "relative difference that is allowed; default: 1e-6 in f64, 1e-5 mixed, 1e-2 f32", "",
+    {"--rtol", "X", "allowed relative difference; default: 1e-6 in f64, 1e-5 mixed, 1e-2 f32", "",
      [](C &c, const Text &v) { c.rtol = numberOf("--rtol", v, Range::positive()); }},
     {"--atol", "X",
-     "difference that is allowed besides, as a fraction of the largest derivative; derivatives are "
+     "allowed difference in addition, as a fraction of the largest derivative; derivatives are "
      "multiplied by the size of their parameters for this; default: 1e-10 in f64, 1e-5 mixed, 1e-2 "
      "f32",
      "", [](C &c, const Text &v) { c.atol = numberOf("--atol", v, Range::notNegative()); }},

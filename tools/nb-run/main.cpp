@@ -54,7 +54,7 @@ constexpr nanobragg::OwnFlag<C> flags[] = {
     {"--function", "NAME", "function to run; default: the only one", "",
      [](C &c, const Text &v) { c.function = v; }},
     {"--arg", "NAME=VALUE",
-     "value of an argument: numbers with commas between, a .npy file, a .hkl file, or for a grid "
+     "value of an argument: comma-separated numbers, a .npy file, a .hkl file, or for a grid "
      "FILE.npy@H,K,L, whose first node has that index. The name is the argument's nb.name, or argN",
      "", [](C &c, const Text &v) { c.arguments.push_back(v); }},
     {"--out", "FILE", ".npy file for a result, once for each result; default: print", "",

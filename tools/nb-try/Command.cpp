@@ -15,8 +15,8 @@ constexpr OwnFlag<C> flags[] = {
      "that are still missing to a kernel",
      "", [](C &c, const Text &v) { c.pipelines.push_back(v); }},
     {"--leave-out", "PASS",
-     "try the first --pipeline, or else the compiler's own, without this pass. 'each' leaves out "
-     "one pass after another, which says what each gains",
+     "try the first --pipeline, or else the compiler's own, without this pass; each: without one "
+     "pass after another, which shows the gain of each",
      "", [](C &c, const Text &v) { c.leaveOut.push_back(v); }},
     {"--until-after", "STAGE",
      "try the compiler's own pipeline up to this stage: response, hoist, branches, fuse or another "
@@ -27,29 +27,30 @@ constexpr OwnFlag<C> flags[] = {
      "without the flag this is done for each --pipeline whose image is wrong",
      "", [](C &c, const Text &) { c.bisect = true; }},
     {"--grad", "PARAMETERS",
-     "parameters whose gradient is looked at, with commas between; none: no gradient. Default: up "
+     "comma-separated parameters whose gradient is checked; none: no gradient. Default: up "
      "to three usual ones",
      "", [](C &c, const Text &v) { c.words.gradient = v; }},
     {"--target", "CPU", "as nb-compile's: native (default), gpu-on-cpu or an LLVM processor name",
      "", [](C &c, const Text &v) { c.words.target = v; }},
-    {"--rtol", "X",
-     "relative difference that is allowed; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32", "",
+    {"--rtol", "X", "allowed relative difference; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32", "",
      [](C &c, const Text &v) { c.words.rtol = numberOf("--rtol", v, {0, Range::noBound}); }},
     {"--atol-of-max", "X",
-     "what is allowed besides, of the brightest pixel; default: 1e-12 in f64, 1e-7 mixed, 1e-4 f32",
+     "allowed difference in addition, as a fraction of the brightest pixel; default: 1e-12 in f64, "
+     "1e-7 mixed, 1e-4 f32",
      "",
      [](C &c, const Text &v) {
        c.words.atolOfMax = numberOf("--atol-of-max", v, {0, Range::noBound});
      }},
     {"--check-samples", "N",
-     "the interpreter computes about so many samples to compare with, in rows in the middle of the "
-     "image; default: 2e6",
+     "number of samples that the interpreter computes for the comparison, in rows in the middle of "
+     "the image; default: 2e6",
      "",
      [](C &c, const Text &v) {
        c.words.checkSamples = numberOf("--check-samples", v, {1, Range::noBound});
      }},
     {"--repeat", "N",
-     "runs of each kernel, in turn; the shortest counts; default: 9. From 6 on the change against "
+     "runs of each kernel, in turn, of which the shortest is reported; default: 9. From 6 on the "
+     "change against "
      "the default has a 95 % confidence interval; 0: no kernel is timed",
      "",
      [](C &c, const Text &v) {
@@ -58,7 +59,7 @@ constexpr OwnFlag<C> flags[] = {
     {"--count", "",
      "also count the instructions of a sample, in single steps of 25 microseconds each", "",
      [](C &c, const Text &) { c.count = true; }},
-    {"--timeout", "SECONDS", "after which a pipeline is given up; default: 120", "",
+    {"--timeout", "SECONDS", "time limit of a pipeline; default: 120", "",
      [](C &c, const Text &v) {
        c.words.mostSeconds = numberOf("--timeout", v, {0.1, Range::noBound});
      }},
@@ -106,7 +107,8 @@ TryCommand parseTry(const std::vector<std::string> &words) {
   const std::string &is = command.require;
   if (!is.empty() && is != "crash" && is != "fails" && is != "differs" &&
       !is.starts_with("slower:"))
-    throw UsageError("--is: '" + is + "' is none of crash, fails, differs and slower:X");
+    throw UsageError("--is: '" + is +
+                     "' is not one of its values; give crash, fails, differs or slower:X");
   command.count = command.count || is.starts_with("slower:");
   return command;
 }
@@ -115,13 +117,14 @@ std::string tryUsage() {
   return "usage: nb-try FLAGS OF nb-sim [--pipeline=TEXT]... [--leave-out=PASS]...\n"
          "       nb-try FILE.mlir [FLAGS OF nb-sim] [--pipeline=TEXT]...\n"
          "\n"
-         "Makes a kernel by each pipeline and by the compiler's own, and prints a table: does it\n"
-         "compile, are image and gradient those of the interpreter, how many nanoseconds (with\n"
-         "--count, instructions too) does a sample take, how large is the inner loop, how many of\n"
-         "its instructions spill registers, how long does it compile, how large is its code.\n"
-         "Kernels are timed in turn, by one thread. FLAGS describe an experiment, as for nb-sim.\n"
-         "The arguments of a program FILE.mlir get the numbers of that experiment by their names;\n"
-         "without flags, those of a small experiment.\n\n" +
+         "Compiles a kernel by each pipeline and by the compiler's own, and prints a table: "
+         "whether\n"
+         "it compiles, whether image and gradient agree with the interpreter, nanoseconds per "
+         "sample\n"
+         "(with --count, instructions too), size of the inner loop, spilled registers, time to\n"
+         "compile, and bytes of code. Kernels are timed in turn, by one thread. FLAGS describe an\n"
+         "experiment, as for nb-sim. Arguments of a program FILE.mlir take the numbers of that\n"
+         "experiment by their names; without FLAGS, those of a small experiment.\n\n" +
          describeOwnFlags<C>(flags, 22) + describeCommonFlags(22, true) +
          "\nExit status: 0 all images and gradients are right, 3 one is wrong, 1 one does not "
          "compile, 2 a\ncommand line that cannot be used.\n";

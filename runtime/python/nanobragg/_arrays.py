@@ -79,7 +79,7 @@ def words(flags: str | Iterable[object]) -> list[str]:
 
 
 def names(wrt: Any) -> str:
-    """Parameters as the compiled part takes them: names and groups with commas between."""
+    """Parameters as the compiled part takes them: comma-separated names and groups."""
     if isinstance(wrt, str):
         return ",".join(word.strip() for word in wrt.split(","))
     try:

@@ -250,7 +250,7 @@ def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Pro
     """Is the kernel that a pipeline makes of an experiment right, and is it faster than that of the compiler's own passes?
 
     A Verdict; of several pipelines a list of them, timed in turn. program: an nb program in place of the experiment's, which gives
-    the numbers. gradient: parameters whose gradient is looked at, too, with commas between; "usual": up to three usual ones.
+    the numbers. gradient: comma-separated parameters whose gradient is checked, too; "usual": up to three usual ones.
     repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name the first wrong pass, and the first value that it
     changes. timeout: seconds for each. plugins, patterns: files, as of ``run``. Each is tried in a copy of this process, so that one
     that crashes is a verdict, too.

@@ -42,10 +42,12 @@ def _strict(cls):
 
     @functools.wraps(made)
     def __init__(self, *args, **values):
+        if args:
+            raise TypeError(f"{cls.__name__} takes its fields by name: {cls.__name__}({names[0]}={args[0]!r})")
         for name in values:
             if name not in names:
                 raise TypeError(unknown(cls.__name__, name, names))
-        made(self, *args, **values)
+        made(self, **values)
 
     def __setattr__(self, name, value):
         if name not in names:

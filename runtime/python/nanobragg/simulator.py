@@ -188,7 +188,7 @@ class ParameterTable(collections.abc.Mapping):
 class Simulator:
     """An experiment, whose parameters can change, and its images and derivatives.
 
-    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, optionally with ``Expt("refined.expt")``,
+    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, optionally with ``Expt(file="refined.expt")``,
     which they override, or
     ``Simulator.from_flags("-cell 70 80 90 90 90 90 -hkl f.hkl ...")``. All numbers are in SI units (m, rad, 1/m,
     photons/m^2, electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) if the detector has

@@ -119,12 +119,18 @@ class Frames(torch.utils.data.IterableDataset):
         if self.device is not None and self.device.type == "cuda" and not torch.cuda.is_available():
             raise ValueError(f"device is {device!r}, and PyTorch finds no GPU here; leave it out, or use 'cpu'")
 
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        frame = self.frames[number] if self.device is None else self._on_device(number)
+        return {"counts": torch.as_tensor(frame["counts"]), "labels": torch.as_tensor(frame["labels"], device=self.device),
+                "parameters": {name: torch.as_tensor(value) for name, value in frame["parameters"].items()}}
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
     def __iter__(self) -> Any:
         worker = torch.utils.data.get_worker_info()
         for number in self.frames.numbers(worker.id if worker else 0, worker.num_workers if worker else 1):
-            frame = self.frames[number] if self.device is None else self._on_device(number)
-            yield {"counts": torch.as_tensor(frame["counts"]), "labels": torch.as_tensor(frame["labels"], device=self.device),
-                   "parameters": {name: torch.as_tensor(value) for name, value in frame["parameters"].items()}}
+            yield self[number]
 
     def _on_device(self, number):
         rng, parameters = self.frames.drawn(number)

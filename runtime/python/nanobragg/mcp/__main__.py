@@ -15,7 +15,7 @@ INSTRUCTIONS = """The compiler of nanobragg: X-ray diffraction experiments, as p
 `flags` describe an experiment as to nb-sim ("-cell 70 80 90 90 90 90 -default_F 100 -N 5 -detpixels 64"); without them it is a
 small one. `program` is the text of an nb program, or the name of a file in the working directory; without it, it is the
 experiment's. `pipeline` is "builtin.module(PASS,PASS{option=value},...)", as to nb-opt. `plugins` and `patterns` are files with
-passes (.so) and rewrites (.pdll, .mlir), with commas between. Long texts come in pages: `only` keeps the lines that match a regular
+passes (.so) and rewrites (.pdll, .mlir), comma-separated. Long texts come in pages: `only` keeps the lines that match a regular
 expression, `function` those of one function, `first_line` and `lines` choose the page, `save` writes the whole text to a file.
 
 To find a wrong pass: judge says whether image and gradient are right; bisect names the first wrong pass and the first value that it

@@ -216,7 +216,7 @@ def judge(pipelines: list[str], flags: str = "", program: str = "", plugins: str
           repeat: int = 0, timeout: float = 60) -> dict[str, Any]:
     """Judges pipelines: does a kernel result, are its image and gradient those of the reference interpreter, and how fast is it?
 
-    gradient: parameters with commas between, "usual" (up to three) or "none". repeat: rounds of timing against the compiler's own
+    gradient: comma-separated parameters, "usual" (up to three) or "none". repeat: rounds of timing against the compiler's own
     passes, at least 6 for an interval; 0: none. timeout: seconds for each pipeline.
 
     Example: judge(["builtin.module(nb-hoist-invariants,nb-fuse)"]) -> {"verdicts": [{"pipeline": "...", "right": true,
@@ -424,7 +424,7 @@ def gradcheck(flags: str = "", wrt: str = "scalars", order: Literal[1, 2] = 1, m
               engine: Literal["fused", "interpreter", "both"] = "both") -> dict[str, Any]:
     """Compares derivatives of an experiment's image with finite differences of the interpreter (nb-gradcheck).
 
-    wrt: parameters and groups with commas between ("cell,misset,distance"). order: 2 checks the Hessian.
+    wrt: comma-separated parameters and groups ("cell,misset,distance"). order: 2 checks the Hessian.
 
     Example: gradcheck(wrt="cell_a") -> {"passed": true, "count": 2, "rows": [{"engine": "fused", "parameter": "cell_a", "unit": "m",
     "analytic": -3.69e10, "difference": -3.69e10, "relative_error": 1.8e-13, "verdict": "ok"}, ...]}
