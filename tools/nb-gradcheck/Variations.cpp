@@ -1,5 +1,6 @@
 #include "tools/nb-gradcheck/Variations.h"
 
+#include "lib/Program/FlagOf.h"
 #include "lib/Program/ParameterElements.h"
 
 #include <algorithm>
@@ -13,7 +14,9 @@ namespace {
 /// largest number.
 double scaleOf(const Parameter &parameter, std::span<const double> values) {
   const std::string_view unit = parameter.unit;
-  if (unit == "rad" && parameter.possible == Possible::Any)
+  const Quantity *quantity = quantityOfParameter(parameter.name).row;
+  const bool bounded = quantity && std::isfinite(quantity->range.low);
+  if (unit == "rad" && !bounded && parameter.possible == Possible::Any)
     return 1;
   double largest = 0;
   for (double value : values)
@@ -111,15 +114,20 @@ Variation variationOf(Simulator &simulator, const CheckedDirection &direction) {
     for (std::size_t k = 0; k != unmoved.size(); ++k) {
       const Direction &change = direction.numbers[k];
       std::vector<double> values = unmoved[k];
+      bool aboutZero = false; // where a range may end, of which the difference needs both sides
       for (std::size_t i = 0; i != values.size(); ++i) {
         if (change.values[i] == 0)
           continue;
+        aboutZero |= values[i] == 0;
         values[i] += t * change.values[i];
         // The difference of neighbours is exact, and the step that was meant is not always one.
         moved = (values[i] - unmoved[k][i]) / change.values[i];
         ++changed;
       }
-      simulator.setBeyondRange(change.parameter, values);
+      if (aboutZero)
+        simulator.setBeyondRange(change.parameter, values);
+      else
+        simulator.set(change.parameter, values);
     }
     if (t == 0)
       unmoved.clear();
