@@ -6,8 +6,24 @@
 namespace nanobragg {
 namespace {
 
-/// Enough to fill lanes and warps, few enough that a panel's last row wastes little.
-constexpr std::size_t widthOfRow = 64;
+/// Enough to fill warps; narrower rows, down to lanes, where panels' last ones would waste more.
+constexpr std::size_t widestRow = 64, narrowestRow = 8;
+constexpr double mostWasted = 0.1;
+
+/// The width of rows for groups of so many pixels, none of which shares a row with another.
+std::size_t widthOfRows(std::span<const std::size_t> groups) {
+  const auto placesOf = [&](std::size_t width) {
+    std::size_t places = 0;
+    for (const std::size_t pixels : groups)
+      places += (pixels + width - 1) / width * width;
+    return places;
+  };
+  const std::size_t pixels = placesOf(1);
+  std::size_t width = widestRow;
+  while (width > narrowestRow && double(placesOf(width)) > (1 + mostWasted) * double(pixels))
+    width /= 2;
+  return std::clamp<std::size_t>(pixels, 1, width);
+}
 
 [[noreturn]] void refuse(const PixelIndex &pixel, const Detector &detector, std::int64_t panels) {
   throw std::invalid_argument(
@@ -86,7 +102,13 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
     return std::pair(rowOf(a), a) < std::pair(rowOf(b), b);
   });
 
-  const std::size_t width = std::clamp<std::size_t>(order.size(), 1, widthOfRow);
+  std::vector<std::size_t> groups;
+  for (std::size_t i = 0; i != order.size(); ++i) {
+    if (i == 0 || rowOf(order[i]) != rowOf(order[i - 1]))
+      groups.push_back(0);
+    ++groups.back();
+  }
+  const std::size_t width = widthOfRows(groups);
   listed.places.assign(pixels.size(), ListedPixels::none);
   PixelMap panel, slow, fast, gain;
   const auto append = [&](const PixelIndex &p) {

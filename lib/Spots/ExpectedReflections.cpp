@@ -4,13 +4,13 @@
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
-#include "lib/Spots/Prediction.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace nanobragg {
 namespace {
@@ -178,20 +178,33 @@ Image::Image(const Experiment &e, double partiality, bool ofImage) : Image(e) {
   if (!ofImage)
     return;
   // As far as a spot beside the detector reaches into it, with some room for slanted rays.
+  const Vec3 forward = unit(scaled(model.beam.direction, -1));
+  double pixelAngle = INFINITY, cosine = 1; // the smallest, and that of the largest angle
+  for (const io::DialsPanel &p : model.panels) {
+    pixelAngle = std::min(pixelAngle, p.pixelSize[0] / length(p.origin));
+    for (const bool right : {false, true})
+      for (const bool down : {false, true}) {
+        const Vec3 along = scaled(p.fast, right ? double(p.pixels[0]) * p.pixelSize[0] : 0),
+                   across = scaled(p.slow, down ? double(p.pixels[1]) * p.pixelSize[1] : 0);
+        cosine = std::min(cosine, dot(unit(sum(p.origin, sum(along, across))), forward));
+      }
+  }
   const SpotSize &size = limits.size;
   const double longest = limits.spectrum ? (*limits.spectrum)[1] : model.beam.wavelength;
-  const double angle = size.node * longest + size.divergence + 2 * (size.mosaic + size.bandwidth);
-  double pixelAngle = INFINITY; // the smallest
-  for (const io::DialsPanel &p : model.panels)
-    pixelAngle = std::min(pixelAngle, p.pixelSize[0] / length(p.origin));
+  // Up to a right angle a corner has the largest angle.
+  const double sines = cosine > 0 ? std::sqrt(2 * (1 - cosine)) : 2; // twice the sine of half of it
+  const double angle = size.node * longest + size.divergence + sines * size.mosaic +
+                       std::max(sines, 1.0) * size.bandwidth;
   limits.beyond = std::clamp(2 * angle / pixelAngle, leastBeyond, 1000.0);
 }
 
 } // namespace
 
-std::vector<ExpectedReflection> expectedReflections(const Experiment &e, double partiality,
-                                                    bool ofImage) {
+std::vector<ExpectedReflection>
+expectedReflections(const Experiment &e, double partiality, bool ofImage,
+                    decltype(PredictionLimits::hasPixels) hasPixels) {
   Image image(e, partiality, ofImage);
+  image.limits.hasPixels = std::move(hasPixels);
   std::vector<ExpectedReflection> expected;
   const auto addSpots = [&](std::int64_t source) {
     for (const Spot &spot : predictSpots(image.model, image.limits)) {

@@ -3,6 +3,7 @@
 #define NANOBRAGG_SPOTS_EXPECTEDREFLECTIONS_H
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Spots/Prediction.h"
 #include "nanobragg/Reflections.h"
 
 #include <array>
@@ -29,9 +30,11 @@ struct ExpectedReflection {
 /// All whose partiality may be that much, on the detector and within its resolution limit, in the
 /// order of their indices. A node that crosses the Ewald sphere twice in the step is two, and one
 /// near the edge of a panel, from in- or outside, is one of that panel, too. `ofImage`: with 0 0 0,
-/// the beam itself, and with nodes that do not quite reach the sphere in a rotation.
-std::vector<ExpectedReflection> expectedReflections(const Experiment &experiment, double partiality,
-                                                    bool ofImage);
+/// the beam itself, and with nodes that do not quite reach the sphere in a rotation. `hasPixels`:
+/// as in PredictionLimits.
+std::vector<ExpectedReflection>
+expectedReflections(const Experiment &experiment, double partiality, bool ofImage,
+                    decltype(PredictionLimits::hasPixels) hasPixels = {});
 
 /// About how many they are, soon told.
 double estimateReflections(const Experiment &experiment, double partiality, bool ofImage);

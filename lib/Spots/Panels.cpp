@@ -2,6 +2,7 @@
 
 #include "lib/Experiment/VectorAlgebra.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace nanobragg {
@@ -26,31 +27,68 @@ std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Ve
   return std::array{(f - skew * s) / determinant, (s - skew * f) / determinant};
 }
 
-std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec3 &ray,
-                               double beyond, std::vector<PanelPoint> *beside) {
+PanelFinder::PanelFinder(std::span<const io::DialsPanel> panels, double beyond)
+    : panels(panels), beyond(beyond) {
+  for (const io::DialsPanel &p : panels) {
+    std::array<Vec3, 4> corners;
+    for (int corner = 0; corner < 4; ++corner) {
+      const auto edge = [&](int axis, bool end) {
+        return (end ? double(p.pixels[axis]) + beyond : -beyond) * p.pixelSize[axis];
+      };
+      corners[corner] = unit(sum(
+          p.origin, sum(scaled(p.fast, edge(0, corner & 1)), scaled(p.slow, edge(1, corner & 2)))));
+    }
+    const Vec3 axis = unit(sum(sum(corners[0], corners[1]), sum(corners[2], corners[3])));
+    double cosine = 1;
+    for (const Vec3 &corner : corners)
+      cosine = std::min(cosine, dot(axis, corner));
+    // A cone is convex up to a right angle.
+    cosines.push_back(cosine > 0 ? cosine - 1e-9 : -2);
+    for (int i = 0; i < 3; ++i)
+      axes[i].push_back(axis[i]);
+  }
+}
+
+std::optional<PanelPoint> PanelFinder::meet(const Vec3 &ray,
+                                            std::vector<PanelPoint> *beside) const {
   std::optional<PanelPoint> first;
   double nearest = INFINITY;
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const io::DialsPanel &p = panels[i];
-    const auto mm = meetPlane(p, ray);
-    const auto isWithin = [&](double edge) {
-      return isBetween((*mm)[0] / p.pixelSize[0], -edge, double(p.pixels[0]) + edge) &&
-             isBetween((*mm)[1] / p.pixelSize[1], -edge, double(p.pixels[1]) + edge);
-    };
-    if (!mm || !isWithin(beyond))
-      continue;
-    if (beyond != 0 && !isWithin(0)) {
-      beside->push_back({i, *mm});
-      continue;
-    }
-    const double away =
-        length(sum(p.origin, sum(scaled(p.fast, (*mm)[0]), scaled(p.slow, (*mm)[1]))));
-    if (away >= nearest)
-      continue;
-    nearest = away;
-    first = PanelPoint{i, *mm};
+  const double far = length(ray);
+  constexpr std::size_t most = 16; // panels at a time
+  for (std::size_t begin = 0; begin < panels.size(); begin += most) {
+    const std::size_t count = std::min(most, panels.size() - begin);
+    double inside[most];
+    for (std::size_t i = 0; i < count; ++i)
+      inside[i] = ray[0] * axes[0][begin + i] + ray[1] * axes[1][begin + i] +
+                  ray[2] * axes[2][begin + i] - far * cosines[begin + i];
+    for (std::size_t i = 0; i < count; ++i)
+      if (inside[i] >= 0)
+        meetPanel(begin + i, ray, first, nearest, beside);
   }
   return first;
+}
+
+/// The panel that a ray meets before those that it met.
+void PanelFinder::meetPanel(std::size_t panel, const Vec3 &ray, std::optional<PanelPoint> &first,
+                            double &nearest, std::vector<PanelPoint> *beside) const {
+  const io::DialsPanel &p = panels[panel];
+  const auto mm = meetPlane(p, ray);
+  const auto isWithin = [&](double edge) {
+    return isBetween((*mm)[0] / p.pixelSize[0], -edge, double(p.pixels[0]) + edge) &&
+           isBetween((*mm)[1] / p.pixelSize[1], -edge, double(p.pixels[1]) + edge);
+  };
+  if (!mm || !isWithin(beyond))
+    return;
+  if (beyond != 0 && !isWithin(0)) {
+    beside->push_back({panel, *mm});
+    return;
+  }
+  const double away =
+      length(sum(p.origin, sum(scaled(p.fast, (*mm)[0]), scaled(p.slow, (*mm)[1]))));
+  if (away >= nearest)
+    return;
+  nearest = away;
+  first = PanelPoint{panel, *mm};
 }
 
 std::array<double, 2> toPixel(const io::DialsPanel &p, const std::array<double, 2> &mm) {

@@ -16,10 +16,27 @@ struct PanelPoint {
   std::array<double, 2> mm; ///< along fast and slow, on the panel's plane
 };
 
-/// The first panel that a ray from the sample meets within its pixels. `beside` receives where it
-/// meets the planes of panels outside of their pixels, up to so many pixels `beyond` their edges.
-std::optional<PanelPoint> meet(std::span<const io::DialsPanel> panels, const Vec3 &ray,
-                               double beyond = 0, std::vector<PanelPoint> *beside = nullptr);
+/// Finds where rays from the sample meet panels.
+class PanelFinder {
+public:
+  /// `beyond`: so many pixels beyond the edges of panels are looked at, too. The panels have to
+  /// stay where they are.
+  explicit PanelFinder(std::span<const io::DialsPanel> panels, double beyond = 0);
+  /// The first panel that a ray meets within its pixels. `beside` receives where it meets the
+  /// planes of panels beyond their edges.
+  std::optional<PanelPoint> meet(const Vec3 &ray, std::vector<PanelPoint> *beside = nullptr) const;
+
+private:
+  void meetPanel(std::size_t panel, const Vec3 &ray, std::optional<PanelPoint> &first,
+                 double &nearest, std::vector<PanelPoint> *beside) const;
+
+  std::span<const io::DialsPanel> panels;
+  double beyond;
+  /// Cones about the panels' middles that their corners are in: x, y and z of the axes, and the
+  /// cosines of the angles between them and the sides.
+  std::array<std::vector<double>, 3> axes;
+  std::vector<double> cosines;
+};
 
 /// Where the line of a ray meets a panel's plane; none behind the sample.
 std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &panel, const Vec3 &ray);

@@ -35,7 +35,7 @@ class Predictor {
 public:
   Predictor(const io::DialsExperiment &image, const PredictionLimits &limits)
       : image(image), limits(limits), s0(scaled(image.beam.direction, -1 / image.beam.wavelength)),
-        forward(unit(s0)), sphere(length(s0)) {
+        forward(unit(s0)), sphere(length(s0)), panels(image.panels, limits.beyond) {
     if (image.scan && image.goniometer) {
       turns = true;
       axis = image.goniometer->axis;
@@ -246,11 +246,46 @@ private:
 
   void place(Spot &spot, double far) {
     beside.clear();
-    const auto met = meet(image.panels, spot.ray, limits.beyond, &beside);
-    if (met)
+    const auto met = panels.meet(spot.ray, &beside);
+    if (met && (!limits.hasPixels || mayLight(*met, spot.ray, far)))
       placeOn(*met, spot, far);
     for (const PanelPoint &point : beside)
-      placeOn(point, spot, far);
+      if (mayLight(point, spot.ray, far))
+        placeOn(point, spot, far);
+  }
+
+  /// Whether pixels of the image are as near to a spot as its rays may reach.
+  bool mayLight(const PanelPoint &point, const Vec3 &ray, double far) const {
+    constexpr double room = 2, pixelsOfRoom = 6;
+    if (limits.nodes || limits.spectrum)
+      return true;
+    const io::DialsPanel &p = image.panels[point.panel];
+    const auto [outward, around] = extentOf(far);
+    const double moves = 2 * half * far * image.beam.wavelength; // in the rotation
+    const Vec3 at = sum(p.origin, sum(scaled(p.fast, point.mm[0]), scaled(p.slow, point.mm[1])));
+    const double cosine = std::fabs(dot(ray, cross(p.fast, p.slow))) / length(ray);
+    const double most =
+        room * (std::max(outward, around) + moves) * length(at) / std::max(cosine, 0.01);
+    double fast[2], slow[2];
+    for (int i = 0; i < 2; ++i) {
+      double (&ends)[2] = i == 0 ? fast : slow;
+      const double middle = point.mm[i] / p.pixelSize[i],
+                   reach = most / p.pixelSize[i] + pixelsOfRoom;
+      ends[0] = middle - reach;
+      ends[1] = middle + reach;
+      if (ends[1] < 0 || ends[0] > double(p.pixels[i]))
+        return false;
+    }
+    return !limits.hasPixels || limits.hasPixels(point.panel, fast, slow);
+  }
+
+  /// rad, by how much rays of a spot differ from its middle one, outward and around the beam.
+  std::array<double, 2> extentOf(double far) const {
+    const SpotSize &s = limits.size;
+    const double lambda = image.beam.wavelength;
+    const double sine = far * lambda / 2; // half the scattering angle's
+    const double around = lambda * (s.node + far * s.mosaic) + s.divergence;
+    return {around + 2 * s.bandwidth * sine / std::sqrt(std::max(1e-6, 1 - sine * sine)), around};
   }
 
   void placeOn(const PanelPoint &met, Spot &spot, double far) {
@@ -265,14 +300,9 @@ private:
 
   /// The box of the pixels that rays reach which differ from the spot's by its size.
   void enclose(Spot &spot, const io::DialsPanel &p, double far) const {
-    const SpotSize &s = limits.size;
     const Vec3 ray = unit(spot.ray), tangent = unit(cross(s0, spot.ray)),
                radius = cross(tangent, ray);
-    const double lambda = image.beam.wavelength;
-    const double sine = far * lambda / 2; // half the scattering angle's
-    const double around = lambda * (s.node + far * s.mosaic) + s.divergence;
-    const double outward =
-        around + 2 * s.bandwidth * sine / std::sqrt(std::max(1e-6, 1 - sine * sine));
+    const auto [outward, around] = extentOf(far);
     std::array<double, 2> low{spot.pixel}, high{spot.pixel};
     for (const double u : {-outward, outward})
       for (const double v : {-around, around}) {
@@ -298,6 +328,7 @@ private:
   Vec3 s0, axis{};
   Vec3 forward;  ///< the unit vector of s0
   double sphere; ///< its radius, 1/A
+  PanelFinder panels;
   bool turns = false;
   double half = 0, middle = 0; ///< rad, of the image's rotation
   std::array<Vec3, 3> stars;   ///< at the middle of the rotation, 1/A

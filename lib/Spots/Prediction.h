@@ -26,6 +26,10 @@ struct PredictionLimits {
   std::optional<std::array<double, 2>> spectrum{};
   /// Only these nodes, one after another, however far they are from the sphere.
   std::optional<std::vector<std::array<std::int32_t, 3>>> nodes{};
+  /// Whether the image has pixels between these places of a panel, pixels from its corner, along
+  /// fast and slow; empty: everywhere. Spots that cannot reach any are left out.
+  std::function<bool(std::size_t panel, const double (&fast)[2], const double (&slow)[2])>
+      hasPixels{};
   /// Whether a reflection has a structure factor other than 0; empty: all have.
   std::function<bool(const std::array<std::int32_t, 3> &)> shines;
 };

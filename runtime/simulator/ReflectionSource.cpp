@@ -85,16 +85,20 @@ ReflectionSource::ReflectionSource(const Experiment &image, const SimulatorOptio
   const bool isWhole = !image.variant.pixelList && !image.variant.mask && d.roiFastMin <= 0 &&
                        d.roiSlowMin <= 0 && d.roiFastMax >= d.fastPixels - 1 &&
                        d.roiSlowMax >= d.slowPixels - 1;
-  if (rows == Rows::Spots && !isWhole)
-    rendered.emplace(image);
+  hasSomePixels = rows == Rows::Spots && !isWhole;
 }
 
 std::vector<std::optional<ExpectedReflection>>
 ReflectionSource::expected(const ReflectionLimits &limits) const {
   if (limits.rows)
     return askedReflections(experiment, *limits.rows);
+  decltype(PredictionLimits::hasPixels) hasPixels;
+  if (rendered && limits.ofImage)
+    hasPixels = [&](std::size_t panel, const double (&fast)[2], const double (&slow)[2]) {
+      return rendered->anyBetween(std::int64_t(panel), fast, slow);
+    };
   const std::vector<ExpectedReflection> all =
-      expectedReflections(experiment, limits.partiality / margin, limits.ofImage);
+      expectedReflections(experiment, limits.partiality / margin, limits.ofImage, hasPixels);
   return {all.begin(), all.end()};
 }
 
@@ -257,6 +261,8 @@ ReflectionTable ReflectionSource::table(const Experiment &image, const Reflectio
                                 numberText(limits.partiality) +
                                 "; it must be greater than 0 and at most 1");
   requireClosedForm(image.variant);
+  if (hasSomePixels && !rendered)
+    rendered.emplace(image);
   experiment = ofReflections(image, rows == Rows::Spots);
   list(expected(limits));
   return tabulate(limits, run);

@@ -68,7 +68,8 @@ private:
   std::vector<std::size_t> places;
   std::vector<std::size_t> whole; ///< see wholes()
   Rows rows;
-  std::optional<RenderedPixels> rendered; ///< the image has these pixels; none: all
+  bool hasSomePixels = false;
+  std::optional<RenderedPixels> rendered; ///< these, from the first table on; none: all
 };
 
 } // namespace nanobragg

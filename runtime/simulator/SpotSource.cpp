@@ -1,6 +1,7 @@
 #include "runtime/simulator/SpotSource.h"
 
 #include "lib/Choose/AverageNodes.h"
+#include "lib/Program/ParameterElements.h"
 #include "lib/Program/Parameters.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -45,6 +47,8 @@ constexpr double partOfTolerance = 1e-3;
 /// The list of spots goes on to whole multiples of so many, and other sizes are rare.
 constexpr std::size_t spotsAtOnce = 256;
 
+/// Directions along which a table is differentiated in one run.
+constexpr std::size_t mostAtOnce = 4;
 /// The quadratures of so many nodes and fewer are in the picture's tables.
 constexpr double mostNodes = 64;
 /// Spots with less than this part of the brightest one's light do not decide.
@@ -140,7 +144,7 @@ const Average &quadratures() {
 
 /// Smaller images are not worth kernels that take longer to compile, those made once even less.
 /// Pixels that are listed mostly have light, and are rendered often.
-constexpr double fewestPixels = 1 << 18, fewestListed = 1 << 15, fewestOfOneRun = 4e6;
+constexpr double fewestPixels = 1 << 18, fewestListed = 1 << 13, fewestOfOneRun = 4e6;
 /// With more sources times layers of a sensor the table takes too much memory.
 constexpr std::int64_t mostSources = 500;
 
@@ -187,6 +191,13 @@ SpotSource::SpotSource(const Experiment &experiment, const ListedPixels &listed,
       picture(pictureOf(experiment), listed, options) {}
 
 void SpotSource::set(const Parameter &parameter, std::span<const double> values) {
+  // An optimizer asks for image and derivatives at one place, and the table is that of both.
+  const auto isAsBefore = [&](std::size_t i) {
+    return element(all.experiment, parameter, i) == values[i];
+  };
+  if (isTabulated && parameter.kind() != NB_PARAMETER_HKL_GRID &&
+      std::ranges::all_of(std::views::iota(std::size_t(0), values.size()), isAsBefore))
+    return;
   all.set(parameter, values);
   picture.set(parameter, values);
   isTabulated = false;
@@ -319,20 +330,23 @@ ImageSource::Names SpotSource::namesBeside(const Names &parameters) const {
 
 std::vector<std::vector<Direction>>
 SpotSource::ofSpots(const Names &parameters, Directions directions, const RunOptions &run) {
-  // One at a time: the kernel of several takes long to compile.
-  const Derivative alone{Mode::JVP, namesUsedBy(table.variant(), parameters), 1};
+  // A kernel of several takes longer to compile, and two of different numbers longer still.
+  const std::size_t atOnce = directions.size() < mostAtOnce ? 1 : mostAtOnce;
+  const Derivative some{Mode::JVP, namesUsedBy(table.variant(), parameters), int(atOnce)};
   std::vector<std::vector<Direction>> changes(directions.size());
-  if (alone.parameters.empty())
+  if (some.parameters.empty())
     return changes;
-  for (std::size_t i = 0; i != directions.size(); ++i) {
-    const std::vector<Direction> direction = partOf(directions[i], alone.parameters);
-    const ReflectionNumbers moved =
-        std::move(table.jvps(alone, std::span(&direction, 1), run).front());
-    for (const auto &[column, parameter, list] : columns) {
-      std::vector<double> change = moved[numberOf(column)];
-      change.resize((picture.experiment.spots.*list).size());
-      changes[i].push_back({parameter, std::move(change)});
-    }
+  for (std::size_t begin = 0; begin < directions.size(); begin += atOnce) {
+    std::vector<std::vector<Direction>> along(atOnce);
+    for (std::size_t i = 0; i != std::min(atOnce, directions.size() - begin); ++i)
+      along[i] = partOf(directions[begin + i], some.parameters);
+    std::vector<ReflectionNumbers> moved = table.jvps(some, along, run);
+    for (std::size_t i = begin; i != std::min(begin + atOnce, directions.size()); ++i)
+      for (const auto &[column, parameter, list] : columns) {
+        std::vector<double> change = std::move(moved[i - begin][numberOf(column)]);
+        change.resize((picture.experiment.spots.*list).size());
+        changes[i].push_back({parameter, std::move(change)});
+      }
   }
   return changes;
 }

@@ -1130,7 +1130,7 @@ class OfGeometry(unittest.TestCase):
         self.assertLess((modules.off(at) - field).std(), 0.05)
         again = modules.fitted(at, field - modules.off(at) + noise, photons, still, True)
         np.testing.assert_allclose(again.off(at), modules.off(at), atol=0.02)
-        np.testing.assert_allclose(modules.steps()[0][modules.step(at)], modules.off(at), atol=0.2)
+        np.testing.assert_allclose(modules.steps()[modules.step(at)], modules.off(at), atol=0.2)
         detector = Detector(1.0, 0.08, 57.0, (510.0, 500.0), modules=modules)
         back = detector.meet(detector.scattering_vectors(at) + np.array([0, 0, -1.0]))
         np.testing.assert_allclose(back, at, atol=0.03)

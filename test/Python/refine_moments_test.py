@@ -93,7 +93,7 @@ class Fitted(unittest.TestCase):
         sim.structure_factors = grid * np.exp(random.normal(scale=DOUBT, size=grid.shape)), lowest
         blocks = Blocks(sim, Boxes.around(at[:1], 2, photons, flat > 0, flat), system="tetragonal")
         none = np.zeros(seen.known.sum(), int)
-        return blocks, MomentFit(seen.chosen(seen.known), hkl[seen.known], none, none, 0.0, ({},))
+        return blocks, MomentFit(seen.chosen(seen.known), hkl[seen.known], none, none, 0.0)
 
     def test_derivatives(self):
         """The derivatives of two sets of blocks agree with differences."""

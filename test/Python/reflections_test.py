@@ -260,5 +260,29 @@ class Reflections(unittest.TestCase):
             self.assertFalse(os.path.exists(os.path.join(folder, "t.txt")))
 
 
+class PixelsOfPanels(unittest.TestCase):
+    def test_lists_over_panels_are_the_image(self):
+        """A short list is averaged pixel by pixel, a long one by a table of the reflections that reach its pixels."""
+        panels = [nb.Panel((-0.02 + 0.011 * i, 0.01, 0.05 + 0.001 * i), (1, 0, 0.02 * i), (0, -1, 0), (100, 100)) for i in range(4)]
+        sim = nb.Simulator(nb.Crystal(cell=[40e-10, 50e-10, 60e-10, *[np.pi / 2] * 3], ncells=20, shape="gauss", average="closed",
+                                      average_tolerance=1e-3, mosaic_abc=[2e-3] * 3, default_F=100),
+                           nb.Beam(wavelength=1e-10, divergence_sigma=2e-4), nb.Detector(panels=panels, pixel_size=1e-4), threads=1)
+        whole = sim.image()
+        random = np.random.default_rng(0)
+        for count in (300, 9000):
+            with self.subTest(count):
+                rows = np.column_stack([random.integers(0, 4, count), random.integers(20, 60, count), random.integers(0, 100, count)])
+                listed = sim.at_pixels(rows)
+                got = listed.image()
+                self.assertIn("table" if count > 8192 else "the image is small", listed.averages)
+                np.testing.assert_allclose(got, whole[tuple(rows.T)], atol=2e-3 * whole.max())
+                if count < 8192:
+                    continue
+                function = listed.function("wavelength")
+                v = function.theta * 1e-5
+                slope, step = function.jvp(function.theta, v), function.image(function.theta + v) - function.image(function.theta - v)
+                np.testing.assert_allclose(slope, step / 2, atol=2e-3 * abs(slope).max())
+                np.testing.assert_array_equal(function.image(function.theta), got)
+
 if __name__ == "__main__":
     unittest.main()

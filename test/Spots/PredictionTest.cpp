@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -116,7 +118,8 @@ TEST(PredictionTest, FindsAllThatCross) {
         double from = 10, to = 12;
         for (int i = 0; i < 60; ++i)
           (outside(q, (from + to) / 2) == outside(q, from) ? from : to) = (from + to) / 2;
-        if (meet(e.panels, sum({0, 0, -1}, rotatedAbout({1, 0, 0}, from * M_PI / 180, q))))
+        if (PanelFinder(e.panels).meet(
+                sum({0, 0, -1}, rotatedAbout({1, 0, 0}, from * M_PI / 180, q))))
           expected.insert({h, k, l});
       }
   for (const Spot &s : predictSpots(e, limitsOf()))
@@ -276,9 +279,79 @@ TEST(PanelsTest, TheNearestPanelIsMet) {
   near.origin[2] = -60;
   near.pixels = {100, 1000};
   const std::vector<io::DialsPanel> panels{far, near};
-  EXPECT_EQ(meet(panels, {-0.5, 0, -0.6})->panel, 1u);
-  EXPECT_EQ(meet(panels, {0.1, 0, -1})->panel, 0u);
-  EXPECT_FALSE(meet(panels, {0, 0, 1}));
+  EXPECT_EQ(PanelFinder(panels).meet({-0.5, 0, -0.6})->panel, 1u);
+  EXPECT_EQ(PanelFinder(panels).meet({0.1, 0, -1})->panel, 0u);
+  EXPECT_FALSE(PanelFinder(panels).meet({0, 0, 1}));
+}
+
+/// Panels all about the sample, some of them seen under more than a right angle.
+TEST(PanelsTest, RaysMeetWhatTheirLinesMeet) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  const auto direction = [&] { return unit({normal(random), normal(random), normal(random)}); };
+  std::vector<io::DialsPanel> panels;
+  for (int i = 0; i != 40; ++i) {
+    io::DialsPanel p = experimentOf(0).panels.front();
+    p.fast = direction();
+    p.slow = unit(cross(p.fast, direction()));
+    p.origin = scaled(direction(), 50 + 10 * i);
+    p.pixels = {50 + 100 * (i % 7), 2000 - 50 * (i % 5)};
+    panels.push_back(p);
+  }
+  constexpr double beyond = 30;
+  int met = 0, all = 0;
+  for (int i = 0; i != 3000; ++i) {
+    const Vec3 ray = scaled(direction(), 0.3);
+    std::vector<std::size_t> on, beside;
+    for (std::size_t k = 0; k != panels.size(); ++k)
+      if (const auto mm = meetPlane(panels[k], ray)) {
+        const auto isWithin = [&](double edge) {
+          const auto isAlong = [&](int axis) {
+            const double pixel = (*mm)[axis] / 0.1;
+            return pixel >= -edge && pixel < double(panels[k].pixels[axis]) + edge;
+          };
+          return isAlong(0) && isAlong(1);
+        };
+        if (isWithin(0))
+          on.push_back(k);
+        else if (isWithin(beyond))
+          beside.push_back(k);
+      }
+    std::vector<PanelPoint> found;
+    const auto first = PanelFinder(panels, beyond).meet(ray, &found);
+    ASSERT_EQ(first.has_value(), !on.empty());
+    if (first)
+      EXPECT_THAT(on, testing::Contains(first->panel));
+    std::vector<std::size_t> numbers;
+    for (const PanelPoint &point : found)
+      numbers.push_back(point.panel);
+    EXPECT_EQ(numbers, beside);
+    met += first.has_value();
+    ++all;
+  }
+  EXPECT_GT(met, all / 10);
+}
+
+TEST(PredictionTest, SpotsThatReachNoPixelAreLeftOut) {
+  io::DialsExperiment e = experimentOf(0);
+  PredictionLimits limits = limitsOf(0.004);
+  limits.boxes = false;
+  limits.beyond = 50;
+  const std::vector<Spot> every = predictSpots(e, limits);
+  limits.hasPixels = [](std::size_t, const double (&fast)[2], const double (&slow)[2]) {
+    return fast[1] > 100 && fast[0] < 500 && slow[1] > 600 && slow[0] < 800;
+  };
+  const std::vector<Spot> some = predictSpots(e, limits);
+  EXPECT_LT(some.size(), every.size() / 3);
+  int near = 0;
+  for (const Spot &spot : every) {
+    const auto [fast, slow] = spot.pixel;
+    if (fast < 95 || fast > 505 || slow < 595 || slow > 805)
+      continue;
+    ++near;
+    EXPECT_TRUE(std::ranges::any_of(some, [&](const Spot &s) { return s.hkl == spot.hkl; }));
+  }
+  EXPECT_GT(near, 3);
 }
 
 /// Light everywhere: a spot gets the pixels that are nearest to its node, and each pixel at most

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Iterators.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
@@ -161,7 +162,7 @@ LogicalResult lowerFirst(FirstOp op) {
 }
 
 /// Tables that have an entry for each pixel may read an image: at the pixel of their first three
-/// dimensions.
+/// dimensions, or at one place of its row that is the same for all.
 LogicalResult lowerReads(TabulateOp op) {
   SmallVector<ReadPixelOp> reads;
   op.getBody().walk([&](ReadPixelOp read) { reads.push_back(read); });
@@ -171,7 +172,9 @@ LogicalResult lowerReads(TabulateOp op) {
       return read.emitError("the image that is read must be an argument of the function");
     const SmallVector<Value> at{read.getPanel(), read.getSlow(), read.getFast()};
     ArrayRef<BlockArgument> indices = op.getInductionVars();
-    if (indices.size() < at.size() || !llvm::equal(at, indices.take_front(at.size())))
+    const bool isOwn = indices.size() >= at.size() && at[0] == indices[0] && at[1] == indices[1] &&
+                       (at[2] == indices[2] || matchPattern(at[2], m_Constant()));
+    if (!isOwn)
       return read.emitError("a table reads the pixel that its first three dimensions count");
     OpBuilder b(read);
     Value flat = splitArgument(source)[0];

@@ -265,14 +265,15 @@ void Function::sweep(Simulator &simulator, std::size_t directions, std::span<con
     std::ranges::fill(out, 0.0);
     return;
   }
-  // A kernel is compiled for a number of directions: even ones, so that there are few.
-  constexpr std::size_t most = 16;
+  // A kernel is compiled for a number of directions: even ones, so that there are few, and one
+  // alone where there are many directions.
+  constexpr std::size_t most = 8;
   const std::size_t pixels = this->pixels();
   for (std::size_t row = 0; row != directions;) {
     const std::size_t count = std::min(directions - row, most);
     std::vector<std::vector<Direction>> some;
     std::vector<std::span<double>> images;
-    const std::size_t even = count == 1 ? 1 : count + count % 2;
+    const std::size_t even = directions > most ? most : count == 1 ? 1 : count + count % 2;
     for (std::size_t i = 0; i != even; ++i)
       some.push_back(i < count ? direction(moved, vs.subspan((row + i) * length, length))
                                : std::vector<Direction>());

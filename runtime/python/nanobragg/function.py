@@ -78,7 +78,7 @@ class Function:
     def jvp(self, theta: Any, v: Any) -> Array:
         """The derivative of the image along v, ``(..., *shape)``.
 
-        Several v at one theta take one sweep. There is a kernel for each number of directions; more than 16 at once gain nothing.
+        Several v at one theta take one sweep. There is a kernel for each number of directions up to 8; more gain nothing.
         """
         lead, shots, rows = self._shots(theta, v)
         return self._core.jvp(shots, *rows).reshape(lead + self.shape)

@@ -95,6 +95,29 @@ func.func @image(%n: index, %x: vector<8xf32>, %mask: tensor<?x?x?xi8>) -> tenso
 
 // -----
 
+// It reads one place of the pixel's row, too, such as the panel of a list of pixels.
+
+// CHECK-LABEL: func.func @table_of_rows
+// CHECK: scf.for %[[P:.*]] =
+// CHECK: scf.for %[[S:.*]] =
+// CHECK: scf.for %{{.*}} =
+// CHECK: %[[FIRST:.*]] = arith.muli %[[P]], %{{.*}} : index
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[S]] : index
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[ROW]], %{{.*}} : index
+// CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %{{.*}} : index
+// CHECK: memref.load %{{.*}}[%[[AT]]] : memref<?xf64>
+func.func @table_of_rows(%where: tensor<?x?x?xf64>, %n: index, %m: index, %i: index) -> f64 {
+  %zero = arith.constant 0 : index
+  %t = nb.tabulate panel %p in %n, slow %s in %n, fast %f in %m : !nb.table<?x?x?xf64> {
+    %x = nb.read_pixel %where[%p, %s, %zero] : tensor<?x?x?xf64>
+    nb.yield %x : f64
+  }
+  %y = nb.lookup %t[%i, %i, %i] : !nb.table<?x?x?xf64>
+  return %y : f64
+}
+
+// -----
+
 // A table with an entry for each pixel reads an image at the pixel of its first three dimensions.
 
 // CHECK-LABEL: func.func @table_of_pixels

@@ -9,7 +9,6 @@ from ._positions import Panels, scattering_vectors
 from ._response import Response, counted
 
 METRES = 1e10  # from 1/A to 1/m
-_SWEEP = 8  # directions of a sweep
 MICROSECONDS = 1e-6
 
 
@@ -50,6 +49,7 @@ _POINT_SPREAD = {"point spread": Quantity("psf", ("psf_fwhm",), sigma=1.0)}
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
 
 
+ONE_PANEL = numpy.zeros((1, 2), "i4")
 _PLACE = ("beam_center_fast", "beam_center_slow", "close_distance")
 _AXES = ("fast_axis", "slow_axis", "normal_axis")
 
@@ -58,8 +58,8 @@ _AXES = ("fast_axis", "slow_axis", "normal_axis")
 class Part:
     """Pixels of one exposure: their numbers, the image as a function, how its parameters differ from the first's."""
 
-    where: numpy.ndarray  # None: all
-    function: object  # or, of all pixels, the simulator
+    where: numpy.ndarray
+    function: object
     apart: dict  # by how much
     start: dict  # values of the first, where x is 0
     turn: numpy.ndarray  # from how far the detector is moved along the first's axes to how far along its own
@@ -78,10 +78,8 @@ class Part:
         return self.function.pack(**self.own(values))
 
     def sweep(self, changes):
-        """The vectors of changes of numbers, [(number of x, change)], as many for all: one kernel serves them."""
-        rows = numpy.zeros((_SWEEP, self.function.length))
-        rows[:len(changes)] = [self.function.pack(**self.own_change(change)) for _, change in changes]
-        return rows
+        """The vectors of changes of numbers."""
+        return numpy.array([self.function.pack(**self.own_change(change)) for change in changes])
 
     def own_change(self, change):
         return change | {name: v for name, v in self._turned(change, {}).items() if name in change}
@@ -93,13 +91,18 @@ def _along(sim):
     return numpy.column_stack([-fast, -slow, normal])
 
 
-def squares(sim, boxes, exposures):
-    """1/d^2 of each pixel, 1/A^2."""
-    found, own = numpy.empty(len(boxes.rows)), sim.copy()
+def rows_of(boxes, origins):
+    """Pixels of a simulator: panel, slow, fast. origins: of Blocks."""
+    return numpy.column_stack([boxes.panel, boxes.rows - origins[boxes.panel if len(origins) > 1 else 0]])
+
+
+def squares(sim, boxes, origins, exposures):
+    """1/d^2 of each pixel, 1/A^2. origins, exposures: of Blocks."""
+    found, own, rows = numpy.empty(len(boxes.rows)), sim.copy(), rows_of(boxes, origins)
     for number in numpy.unique(boxes.exposure):
         where = boxes.exposure == number
         own.set(**exposures[number])
-        found[where] = (scattering_vectors(own, boxes.panel[where], boxes.rows[where])**2).sum(axis=1) / METRES**2
+        found[where] = (scattering_vectors(own, rows[where, 0], rows[where, 1:])**2).sum(axis=1) / METRES**2
     return found
 
 
@@ -118,8 +121,8 @@ class Blocks:
     """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared, and of each lattice strains
     of the cell and B).
 
-    sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels. system: of the cell.
-    exposures: for each number of ``boxes.exposure`` the parameters (name: value) that it has in place of the
+    sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels; origins: (panels, 2),
+    the row (slow, fast) of the boxes at which each panel begins. system: of the cell. exposures: for each number of ``boxes.exposure`` the parameters (name: value) that it has in place of the
     simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
     cannot tell it from the distance. others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change.
     of: the lattice of each set of blocks; None: one set each. response: where that of the detector starts. seconds: of an
@@ -129,8 +132,8 @@ class Blocks:
     """
 
     def __init__(self, sim, boxes, of=None, system="triclinic", exposures=({},), more=None, volume=False, others=(),
-                 response=Response(), seconds=0.0):
-        self.sim, self.system, self.exposures = sim, system, exposures
+                 response=Response(), seconds=0.0, origins=ONE_PANEL):
+        self.sim, self.origins, self.system, self.exposures = sim, origins, system, exposures
         self.response, self.seconds = response, seconds
         self.cells = [OrientedCell(matrix, system) for matrix in (sim["reciprocal_matrix"] / METRES, *others)]
         self.of = list(range(len(self.cells)) if of is None else of)
@@ -171,21 +174,17 @@ class Blocks:
         """At these pixels from now on."""
         self.count, self.parts = len(boxes.rows), []
         self.background, self.ratio = boxes.background, 1.0
+        rows = rows_of(boxes, self.origins)
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
-            at = self.sim.at_pixels(numpy.column_stack([boxes.panel[where], boxes.rows[where]]))
-            self.parts.append(self._part(at, self.exposures[number], where))
-        self.squares = squares(self.sim, boxes, self.exposures)  # where the detector was at the start
+            self.parts.append(self._part(self.sim.at_pixels(rows[where]), self.exposures[number], where))
+        self.squares = squares(self.sim, boxes, self.origins, self.exposures)  # where the detector was at the start
 
-    def _part(self, sim, exposure, where=None):
+    def _part(self, sim, exposure, where):
         sim.set(**exposure)
         apart = {name: sim[name] - self.start[name] for name in exposure if name in self.start}
-        function = sim if where is None else sim.function(*self.start)
+        function = sim.function(*self.start)
         return Part(where, function, apart, self.start, _along(sim).T @ _along(self.sim))
-
-    def places(self, faces):
-        """The Part of each panel, all pixels of it. faces: where each stands, as exposures do."""
-        return [self._part(self.sim.copy(), face) for face in faces]
 
     def _over_parts(self, values_of, shape=()):
         """values_of(part): (*shape, pixels of the part)."""
@@ -299,13 +298,14 @@ class Blocks:
         for k in range(self.sets):
             values, falloff = self.values(x, k), self._falloff(x, self.of[k])
             zero = {name: numpy.zeros_like(value) for name, value in values.items()}
-            chosen = [(i, zero | d) for i, d in self._directions(x, k, values) if free[i]]
-            for some in (chosen[begin:begin + _SWEEP] for begin in range(0, len(chosen), _SWEEP)):
-                sweeps = {part.turn.tobytes(): part for part in self.parts}  # modules of one plane move alike
-                sweeps = {turn: part.sweep(some) for turn, part in sweeps.items()}
-                jvps = self._over_parts(lambda part: part.function.jvp(part.theta(values), sweeps[part.turn.tobytes()]), (_SWEEP,))
-                for (i, _), row in zip(some, jvps):
-                    rows[i] += row * falloff
+            changes = list(self._directions(x, k, values))
+            if any(free[i] for i, _ in changes):  # along all, so that whatever is free takes the same kernel
+                along = {part.turn.tobytes(): part for part in self.parts}  # modules of one plane move alike
+                along = {turn: part.sweep(zero | change for _, change in changes) for turn, part in along.items()}
+                slopes = self._over_parts(lambda part: part.function.jvp(part.theta(values), along[part.turn.tobytes()]), (len(changes),))
+                for (i, _), slope in zip(changes, slopes):
+                    if free[i]:
+                        rows[i] += slope * falloff
             rows[len(OF_SET) * k + 6] = self.of_set(x, k)
         for lattice in range(len(self.cells)):
             B = self.own(lattice).stop - 1

@@ -5,17 +5,17 @@ import warnings
 
 import numpy
 
-from ..experiment import Beam, Crystal
+from ..experiment import Beam, Crystal, Detector
 from ..simulator import Simulator
 from ._background import variance
-from ._blocks import OF_SET, Blocks
+from ._blocks import OF_SET, ONE_PANEL, Blocks
 from ._blocks import squares as q2
 from ._integration import Integrated, integrate
-from ._moments import MomentFit, brightest
+from ._moments import ROUGHLY, MomentFit, brightest
 from ._spot_fit import SpotFit
 
-# Where fits start: divergence (rad), bandwidth, edge of a block (m).
-_DIVERGENCE, _BANDWIDTH, _EDGE = 2e-4, 5e-4, 2e-7
+# Where fits start: mosaicity (rad), bandwidth, divergence (rad); edge of a block (m).
+_BEGIN, _EDGE = (numpy.radians(0.15), 5e-4, 2e-4), 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
 MOST_SETS = 4  # sets of mosaic blocks
 _PAYS = 0.03  # part of the cost by which another one has to make this less
@@ -141,20 +141,37 @@ def simulators(parts, mosaicity, bandwidth, divergence):
     """With averages in closed form, where fits start, and one that knows where pixels are. parts: of the experiment; what they
     say of the crystal's size, averages and structure factors is replaced. mosaicity: rad about each axis. bandwidth: part of the
     wavelength. divergence: rad."""
+    plain = plain_simulator(parts)
+    return averaged_simulator(parts, plain["reciprocal_matrix"], mosaicity, bandwidth, divergence), plain
+
+
+def _parts(parts):
+    """Crystal, beam, and the other parts."""
     crystal = next((part for part in parts if isinstance(part, Crystal)), Crystal())
     beam = next((part for part in parts if isinstance(part, Beam)), Beam())
-    others = [part for part in parts if not isinstance(part, (Crystal, Beam))]
-    crystal = dataclasses.replace(crystal, default_F=1, ncells=10)
+    return (dataclasses.replace(crystal, default_F=1, ncells=10), beam, *(part for part in parts if not isinstance(part, (Crystal, Beam))))
+
+
+def plain_simulator(parts):
+    """The simulator that knows where pixels are."""
+    crystal, *others = _parts(parts)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = Simulator(dataclasses.replace(crystal, average="sampled"), beam, *others, threads=1)
-        block = _block(plain["reciprocal_matrix"])
-        shape = {"ncells_def": (1, 1, 1)} if any(block[3:]) else {}
+        return Simulator(dataclasses.replace(crystal, average="sampled"), *others, threads=1)
+
+
+def averaged_simulator(parts, reciprocal, mosaicity, bandwidth, divergence):
+    """That with averages in closed form. reciprocal: the crystal's matrix, 1/m."""
+    crystal, beam, *others = _parts(parts)
+    block = _block(reciprocal)
+    shape = {"ncells_def": (1, 1, 1)} if any(block[3:]) else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         sim = Simulator(dataclasses.replace(crystal, shape="gauss", average="closed", average_tolerance=0.02, mosaic_abc=[mosaicity] * 3, **shape),
                         dataclasses.replace(beam, bandwidth_sigma=bandwidth, divergence_sigma=divergence), *others, threads=1, cull=1e-5)
     for name, cells in zip("abcdef" if shape else "abc", block):
         sim[f"ncells_{name}"] = cells
-    return sim, plain
+    return sim
 
 
 def _block(reciprocal):
@@ -167,9 +184,10 @@ def _block(reciprocal):
     return [*numpy.diag(cells), *numpy.where(numpy.abs(between) > 1e-3 * cells.max(), between, 0.0)]
 
 
-def simulator(parts, grid, lowest):
-    """The simulators of a still. grid, lowest: structure factors."""
-    sim, plain = simulators(parts, numpy.radians(0.15), _BANDWIDTH, _DIVERGENCE)
+def simulators_of_still(parts, plane, grid, lowest):
+    """The simulators of a still. plane: a detector of one panel, whose place that of parts follows. grid, lowest: structure factors."""
+    plain = plain_simulator([plane if isinstance(part, Detector) else part for part in parts])
+    sim = averaged_simulator(parts, plain["reciprocal_matrix"], *_BEGIN)
     sim.structure_factors = grid, lowest
     sim["default_F"] = 0.0
     return sim, plain
@@ -191,7 +209,7 @@ class Fit:
         self.boxes, self.held, self.restrain, self.sets = boxes, {*held, *self.always_held}, restrain or {}, sets
         # No still tells the wavelength from the distance, or the gain from the scale.
         self.held |= {"wavelength", "dead_time", "gain"} - self.restrain.keys()
-        most = self._telling(sim, light, blocks.get("exposures", ({},))) if most is None else most
+        most = self._telling(sim, light, blocks.get("origins", ONE_PANEL), blocks.get("exposures", ({},))) if most is None else most
         self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), most))
         self.model = self.blocks(sim, self.used, begin.of if begin else None, system, **blocks)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
@@ -199,10 +217,10 @@ class Fit:
         if not begin:
             self._brighten()
 
-    def _telling(self, sim, light, exposures):
+    def _telling(self, sim, light, origins, exposures):
         """The boxes that matter most: far from the beam spots say more of the crystal, and are weaker."""
         boxes = self.boxes
-        squares = q2(sim, boxes, exposures)
+        squares = q2(sim, boxes, origins, exposures)
         cosine = numpy.maximum(1 - squares * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # cosine of the scattering angle
         away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(squares))), 1)
         order, of, rank = numpy.argsort(-light * away), boxes.lattices(), numpy.zeros(boxes.count, int)
@@ -267,15 +285,20 @@ class Fit:
 
     def moments(self, spots):
         """By photons, places and shapes of spots, with as many sets of blocks as they ask for. spots: of MomentFit."""
-        fit, random = MomentFit(*spots, self.faces), numpy.random.default_rng(0)
-        self.x, cost = fit.run(self.model, fit.brightened(self.model, self.x), self.free(), *self.known()[:2])
-        while (lattice := fit.asking(self.model, self.x, self.sets)) is not None:
-            kept, before = (self.model, self.x), cost
-            self.model, x = fit.with_set(*kept, lattice, random)
-            self.x, cost = fit.run(self.model, x, self.free(), *self.known()[:2])
-            if cost > (1 - _PAYS) * before:
-                self.model, self.x = kept
+        every, random = MomentFit(*spots), numpy.random.default_rng(0)
+        some = every.of_some(random)
+
+        def fitted(fit, model, x, **how):
+            self.model = model
+            return model, *fit.run(model, x, self.free(), *self.known()[:2], **how)
+
+        best = fitted(some, self.model, some.brightened(self.model, self.x), enough=ROUGHLY)
+        while (lattice := some.asking(*best[:2], self.sets)) is not None:
+            other = fitted(some, *some.with_set(*best[:2], lattice, random), enough=ROUGHLY)
+            if other[2] > (1 - _PAYS) * best[2]:
                 break
+            best = other
+        self.model, self.x, _ = fitted(every, *best[:2])
         self._only_lit()
 
     def _only_lit(self):
@@ -311,7 +334,7 @@ class Fit:
 
     def _lit(self, dark):
         """Boxes without spots that the model lights, the light of its lattices there, and the image."""
-        may = brightest(self.model, self.x, self.faces, _LIT / 2)
+        may = brightest(self.model, self.x, _LIT / 2)
         which = numpy.array([(*hkl, 0)[:4] in may for hkl in dark.hkl.tolist()], bool)
         dark = dark.chosen(dark.sums(which[dark.reflection]) > 0)
         light, high = self._light(dark), numpy.zeros(dark.count)
@@ -388,7 +411,9 @@ def displacements(boxes, image):
     spots = SpotFit(None, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
     high = numpy.zeros(len(boxes.hkl))
     numpy.maximum.at(high, boxes.reflection, image)
-    window = image > 0.05 * high[boxes.reflection]
+    panel, order = numpy.zeros(len(boxes.hkl), int), numpy.argsort(image)
+    panel[boxes.reflection[order]] = boxes.panel[order]  # the brightest pixel is on it
+    window = (image > 0.05 * high[boxes.reflection]) & (boxes.panel == panel[boxes.reflection])
     above = numpy.where(window, boxes.data - boxes.background, 0)
     shown = numpy.where(window, image, 0)
     noise = numpy.sqrt(spots.sums(window * variance(numpy.maximum(boxes.background + image, 1), boxes.calibration)))
@@ -411,7 +436,7 @@ def degenerate(scaled, names):
 
 
 def explain(sims, boxes, light, system, spots, every, detector, begin=None, dark=None, **how):
-    """The Explained of a still; sims: of simulator(). spots: of MomentFit. every, detector: of integrate(). begin: an Explained, whose
+    """The Explained of a still; sims: of simulators_of_still(). spots: of MomentFit. every, detector: of integrate(). begin: an Explained, whose
     intensities alone are fitted again. dark: Boxes about reflections without spots, of which those are evaluated that the model
     lights."""
     fit = Fit(sims, boxes, light, system, begin=begin, **how)

@@ -1,7 +1,6 @@
 """Intensities of all reflections of a still by its model, on their own pixels: neighbours and background are fitted together."""
 
 import dataclasses
-import itertools
 
 import numpy
 from scipy import sparse, special
@@ -58,29 +57,28 @@ def integrate(fit, boxes, detector):
     detector: the Detector, for where panels and modules lie in the image.
     """
     blocks, x = _of_unit_factors(fit.model), fit.x
-    rows = _rows(blocks, x, fit.faces)
+    rows = _rows(blocks, x)
     hkl, lattice, panel = rows[:, :3], rows[:, 3], rows[:, 4]
     values = blocks.values(x, 0)
     spread = (values.get("psf_fwhm", 0.0) / numpy.sqrt(8 * numpy.log(2)) / (1e-3 * detector.pixel))**2
-    foretold = Foretold(blocks, hkl, lattice, panel, spread, fit.faces)
+    foretold = Foretold(blocks, hkl, lattice, panel, spread)
     mixed, tables = foretold.moments(x), foretold.tables(x)
     light, whole = mixed[:, 0], numpy.zeros(len(hkl))
-    for moments, made, _ in tables:
-        for table, lit, at in made:
-            whole[at] += moments[at, 0] / table["partiality"][lit]
+    for moments, table, lit, at, _ in tables:
+        whole[at] += moments[at, 0] / table["partiality"][lit]
     partiality = light / numpy.maximum(whole, 1e-300)
     shares = [moments[:, 0] / numpy.maximum(light, 1e-300) for moments, *_ in tables]
-    squares = sum(share * q2 for share, (_, _, q2) in zip(shares, tables))
+    squares = sum(share * q2 for share, (*_, q2) in zip(shares, tables))
     half = numpy.clip(numpy.ceil(_REACH * numpy.sqrt(mixed[:, [3, 5]].max(axis=1, initial=0.0))), 2, _FARTHEST).astype(int)
     index = _Index(boxes.rows)
-    profiles = sum(_profiles(moments, share, spread, panel, half, detector, index) for share, (moments, *_) in zip(shares, tables))
+    profiles = sum(_profiles(moments, share, spread, panel, half, detector.modules, index) for share, (moments, *_) in zip(shares, tables))
     kept = (partiality >= _LEAST) & (numpy.asarray(profiles.sum(axis=0)).ravel() > _COVERED)
     profiles, doubt = profiles.tocsc()[:, kept].tocsr(), _doubt(fit, foretold, light, lattice, squares)
     lit = boxes.sums(numpy.diff(profiles.indptr)) > 0
     profiles, boxes = profiles[lit[boxes.box]], boxes.chosen(lit)
     count = numpy.asarray((profiles > _FAINT).sum(axis=0)).ravel()
     solved = _solved(profiles, boxes, lambda light: _response(fit.model, x, light, boxes.background))
-    found = Integrated(hkl[kept], lattice[kept], panel[kept], detector.seen(mixed[kept, 1:3], panel[kept]), half[kept],
+    found = Integrated(hkl[kept], lattice[kept], panel[kept], detector.modules.seen(mixed[kept, 1:3], panel[kept]), half[kept],
                        per=light[kept], partiality=partiality[kept], doubt=doubt[kept], squares=squares[kept], pixels=count, **solved)
     height = numpy.asarray(profiles.power(2).sum(axis=0)).ravel()
     return found.chosen(found.chi2 < _FOREIGN[0] + _FOREIGN[1]**2 * height * numpy.maximum(found.photons, 0))
@@ -95,13 +93,13 @@ def _of_unit_factors(blocks):
     return other
 
 
-def _rows(blocks, x, faces):
+def _rows(blocks, x):
     """h, k, l, lattice and panel of reflections that a set of blocks lights."""
-    found = []
-    for k, (number, part) in itertools.product(range(blocks.sets), enumerate(blocks.places(faces))):
-        part.function.set(**part.own(blocks.values(x, k)))
-        hkl = part.function.reflections(_LEAST).miller_index
-        found.append(numpy.column_stack([hkl, numpy.full((len(hkl), 2), (blocks.of[k], number))]))
+    found, sim = [], blocks.sim.copy()
+    for k in range(blocks.sets):
+        sim.set(**blocks.values(x, k))
+        table = sim.reflections(_LEAST)
+        found.append(numpy.column_stack([table.miller_index, numpy.full(len(table.panel), blocks.of[k]), table.panel]))
     return numpy.unique(numpy.concatenate(found), axis=0)
 
 
@@ -142,13 +140,13 @@ class _Index:
         return numpy.where((self.keys[place] == keys) & (fast >= 0), self.order[place], -1)
 
 
-def _profiles(moments, share, spread, panel, half, detector, index):
+def _profiles(moments, share, spread, panel, half, modules, index):
     """The part of each reflection's light in each pixel by one set of blocks, times its share: (pixels, reflections)."""
     entries = [(numpy.zeros(0), numpy.zeros((2, 0), int))]
     for size in numpy.unique(half):
         of = numpy.flatnonzero((half == size) & (share > 0))
         _, fast, slow, xx, xy, yy = moments[of].T
-        fast, slow = detector.seen(numpy.column_stack([fast, slow]), panel[of]).T
+        fast, slow = modules.seen(numpy.column_stack([fast, slow]), panel[of]).T
         xx, yy = xx + spread, yy + spread
         steps = numpy.arange(-size, size + 1)
         columns, rows = (numpy.floor(axis).astype(int)[:, None] + steps for axis in (fast, slow))

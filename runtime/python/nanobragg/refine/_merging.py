@@ -154,20 +154,39 @@ def expected(I, sigma, about, variance, centric):
 
     Structure factors are normal about one of that amplitude in the complex plane, and those that are centric along a line.
     """
+    mean = numpy.where(centric, _folded(about, variance), _rice(about, variance))
+    spread = numpy.sqrt(numpy.maximum(about**2 + variance - mean**2, 0))
+    known = numpy.isfinite(I)
+    mean[known], spread[known] = _by_data(*(values[known] for values in (I, sigma, about, variance, centric)))
+    return mean, spread
+
+
+def _rice(about, variance):
+    """The mean length of a vector that is normal in the plane, about one of a length."""
+    t = about**2 / variance
+    return 0.5 * numpy.sqrt(numpy.pi * variance) * ((1 + t) * special.i0e(t / 2) + t * special.i1e(t / 2))
+
+
+def _folded(about, variance):
+    """The mean size of a number that is normal about one of a size."""
+    t = about**2 / (2 * variance)
+    return numpy.sqrt(2 * variance / numpy.pi) * numpy.exp(-t) + about * special.erf(numpy.sqrt(t))
+
+
+def _by_data(I, sigma, about, variance, centric):
+    """As expected(), all intensities measured: means over points where there is likelihood."""
     wide = numpy.sqrt(variance)
     low, high = numpy.maximum(about - 6 * wide, 0), about + 6 * wide
-    by_data = numpy.isfinite(I)
-    noise = numpy.where(by_data, sigma, 1.0)
     from_data = numpy.sqrt(numpy.maximum(I - 6 * sigma, 0)), numpy.sqrt(numpy.maximum(I + 6 * sigma, 3 * sigma))
-    both = by_data & (from_data[0] < high) & (from_data[1] > low)
-    low = numpy.where(both, numpy.maximum(low, from_data[0]), numpy.where(by_data, from_data[0], low))
-    high = numpy.where(both, numpy.minimum(high, from_data[1]), numpy.where(by_data, from_data[1], high))
+    both = (from_data[0] < high) & (from_data[1] > low)
+    low = numpy.where(both, numpy.maximum(low, from_data[0]), from_data[0])
+    high = numpy.where(both, numpy.minimum(high, from_data[1]), from_data[1])
     F = low[:, None] + (high - low)[:, None] * (numpy.arange(_POINTS) + 0.5) / _POINTS
     about, variance = about[:, None], variance[:, None]
     product = 2 * F * about / variance
     log = numpy.where(centric[:, None], -(F - about)**2 / (2 * variance) + numpy.log1p(numpy.exp(-product)),
                       numpy.log(F) - (F - about)**2 / variance + numpy.log(special.i0e(product)))
-    log -= numpy.where(by_data, 0.5, 0)[:, None] * ((F**2 - numpy.nan_to_num(I)[:, None]) / noise[:, None])**2
+    log -= 0.5 * ((F**2 - I[:, None]) / sigma[:, None])**2
     part = numpy.exp(log - log.max(axis=1, keepdims=True))
     part /= part.sum(axis=1, keepdims=True)
     mean = (part * F).sum(axis=1)

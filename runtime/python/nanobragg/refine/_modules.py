@@ -35,6 +35,11 @@ class Modules:
         lines = (axis if len(axis) else numpy.zeros(1, int) for axis in (self.slow, self.fast))
         return numpy.stack(numpy.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
 
+    def sizes(self, shape):
+        """Pixels of each (slow, fast), to where the next one begins. shape: of the image."""
+        lines = (numpy.diff([*(axis if len(axis) else (0,)), end]) for axis, end in zip((self.slow, self.fast), shape))
+        return numpy.stack(numpy.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
+
     def number(self, at):
         """The number of the module at pixels (fast, slow)."""
         place = [numpy.maximum(numpy.searchsorted(begins, axis, "right") - 1, 0)
@@ -46,15 +51,29 @@ class Modules:
         shifts = self.shifts[self.number(at)]
         return shifts + self.distortion.off(at) if self.distortion else shifts
 
+    # Where displacements vary smoothly, the whole image is one panel; else each module is one, which stands where its light is seen.
+
+    def origins(self):
+        """Where each panel begins, pixels (slow, fast)."""
+        return numpy.zeros((1, 2), int) if self.distortion else self.begins()
+
+    def on_panels(self, at):
+        """Places on panels (fast, slow) for pixels of the image, and the numbers of these panels."""
+        if self.distortion:
+            return at - self.off(at), numpy.zeros(len(at), int)
+        number = self.number(at)
+        return at - self.begins()[number, ::-1], number
+
+    def seen(self, at, panel):
+        """Pixels of the image (fast, slow) for places on panels."""
+        return at + self.off(at) if self.distortion else at + self.begins()[panel, ::-1]
+
     def steps(self):
-        """The distinct displacements, (n, 2), and a pixel (fast, slow) of each module, or of one module where they vary smoothly."""
-        if not self.distortion:
-            return self.shifts, self.begins()[:, ::-1]
-        found, _ = self.distortion.steps(self.off)
-        return found, numpy.zeros((len(found), 2), int)
+        """The distinct displacements of one panel, (n, 2)."""
+        return self.distortion.steps(self.off)[0]
 
     def step(self, at):
-        """Which of steps() pixels (fast, slow) have."""
+        """Which of steps(), or which module, pixels (fast, slow) have."""
         return self.distortion.steps(self.off)[1][tile(at)] if self.distortion else self.number(at)
 
     def fitted(self, at, off, photons, still, smooth):

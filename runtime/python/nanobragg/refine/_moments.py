@@ -1,7 +1,6 @@
 """Moments of spots, photons, centres and covariances: measured in pixels, and foretold by tables of reflections."""
 
 import dataclasses
-import itertools
 
 import numpy
 from scipy import optimize
@@ -16,6 +15,7 @@ _NARROW, _WIDE = 0.02, 40.0  # pixels^2, variances that spots have
 _PIXEL = 1 / 12  # variance of what is anywhere in a pixel
 # How far spots are from normal distributions, beside noise: logarithm of photons, pixels, part of the variance, pixels^2.
 _DOUBT, _PLACE, _SHAPE, _COARSE = 0.4, 0.05, 0.1, 0.03
+_SOME = 300  # spots of a lattice that the fit begins with
 _LEAST = 1e-6  # partiality of a reflection whose place is foretold
 _SWEEP = 4  # directions of a sweep: one kernel for all, which compiles in a third of the time of one of eight
 _APART = 2.5e-3  # rad from the others at which another set of blocks begins
@@ -23,7 +23,7 @@ _NOISE = 0.5  # cost of a number that is as far off as its noise, in the mean, a
 _UNITS = {"orientation": 1e-3, "mosaicity": 0.3, "scale": 0.3, "divergence": 0.3, "size": 0.3, "bandwidth": 0.3, "distance": 0.3,
           "centre": 0.1, "B": 5.0}
 _FACTORS, _FARTHEST = ("mosaicity", "divergence", "size", "bandwidth"), 5.0  # logarithms that are tried, at most
-_ENOUGH, _EVALUATIONS = 3e-4, 40  # part of the cost, and how often it is computed
+_ENOUGH, ROUGHLY, _EVALUATIONS = 3e-4, 2e-3, 40  # parts of the cost, and how often it is computed
 
 
 @dataclasses.dataclass
@@ -94,42 +94,39 @@ def _inverse(matrices):
 class Foretold:
     """Moments of the spots of a still by Blocks, and their derivatives by the numbers of these.
 
-    hkl, lattice, panel, spread, faces: of MomentFit.
+    hkl, lattice, panel, spread: of MomentFit.
     """
 
-    def __init__(self, blocks, hkl, lattice, panel, spread, faces):
-        self.blocks, self.hkl, self.spread = blocks, hkl, spread
-        self.parts = blocks.places(faces)
-        self.rows = {(k, number): numpy.flatnonzero((lattice == k) & (panel == number))
-                     for k in range(len(blocks.cells)) for number in range(len(faces))}
+    def __init__(self, blocks, hkl, lattice, panel, spread):
+        self.blocks, self.hkl, self.panel, self.spread = blocks, hkl, panel, spread
+        self.rows = [numpy.flatnonzero(lattice == k) for k in range(len(blocks.cells))]
         self.sims, self.last = {}, None
 
     def tables(self, x):
-        """For each set of blocks the rows of moments, photons first, that it alone has; of each panel the table, the rows of it that
-        are lit, and which rows of moments these are; and 1/d^2 (1/A^2)."""
+        """For each set of blocks the moments, photons first, of the rows that it has light in; the table of all rows of its lattice, which
+        of these are lit, and which moments they are; and 1/d^2 (1/A^2)."""
         if self.last is not None and numpy.array_equal(self.last[0], x):
             return self.last[1]
         found = []
         for k in range(self.blocks.sets):
             lattice, values = self.blocks.of[k], self.blocks.values(x, k)
-            moments, made = numpy.zeros((len(self.hkl), 6)), []
-            for number, part in enumerate(self.parts):
-                sim = self.sims.setdefault((k, number), part.function if k == 0 else part.function.copy())
-                sim.set(**part.own(values))
-                rows = self.rows[lattice, number]
-                table = sim.reflections(miller_index=self.hkl[rows])
-                lit = numpy.flatnonzero(table.partiality >= _LEAST)
-                moments[rows[lit]] = _columns(table, lit)
-                made.append((table, lit, rows[lit]))
+            if k not in self.sims:
+                self.sims[k] = self.blocks.sim.copy()
+            sim, rows = self.sims[k], self.rows[lattice]
+            sim.set(**values)
+            table = sim.reflections(miller_index=self.hkl[rows], panel=self.panel[rows])
+            lit = numpy.flatnonzero(table.partiality >= _LEAST)
+            moments = numpy.zeros((len(self.hkl), 6))
+            moments[rows[lit]] = _columns(table, lit)
             q = self.hkl @ values["reciprocal_matrix"].T / METRES
             squares = (q * q).sum(axis=1)
             moments[:, 0] *= numpy.exp(-0.5 * x[self.blocks.own(lattice)][-1] * squares)
-            found.append((moments, made, squares))
+            found.append((moments, table, lit, rows[lit], squares))
         self.last = x.copy(), found
         return found
 
     def _mixed(self, found):
-        every = numpy.array([moments for moments, _, _ in found])
+        every = numpy.array([moments for moments, *_ in found])
         light = every[:, :, 0].sum(axis=0)
         share = every[:, :, 0] / numpy.maximum(light, 1e-300)
         centre = numpy.einsum("sn,snc->nc", share, every[:, :, 1:3])
@@ -149,7 +146,7 @@ class Foretold:
         every, light, share, away, wide, mixed = self._mixed(found)
         result = numpy.zeros((len(self.hkl), 6, blocks.size))
         light = numpy.maximum(light, 1e-300)
-        for k, (moments, made, squares) in enumerate(found):
+        for k, (moments, table, lit, rows, squares) in enumerate(found):
             lattice, values = blocks.of[k], blocks.values(x, k)
             own = blocks.own(lattice)
             zero = {name: numpy.zeros_like(value) for name, value in values.items() if name != "psf_fwhm"}  # tables are without it
@@ -157,11 +154,10 @@ class Foretold:
             every_one = [(i, d) for i, d in blocks._directions(x, k, values) if free[i]]
             changes = numpy.zeros((len(every_one) + 2, len(self.hkl), 6))
             for begin in range(0, len(every_one), _SWEEP):
-                some = every_one[begin:begin + _SWEEP]
-                for part, (table, lit, rows) in zip(self.parts, made):
-                    directions = [part.own_change(d) for _, d in some] + [{}] * (_SWEEP - len(some))
-                    for i, slope in zip(range(len(some)), table.jvps([zero | d for d in directions], zero)):
-                        changes[begin + i, rows] = _columns(slope, lit)
+                some = [d for _, d in every_one[begin:begin + _SWEEP]]
+                slopes = table.jvps([zero | d for d in some + [{}] * (_SWEEP - len(some))], zero)
+                for i, slope in enumerate(slopes[:len(some)]):
+                    changes[begin + i, rows] = _columns(slope, lit)
             changes[:-2, :, 0] *= falloff
             changes[-2, :, 0], changes[-1, :, 0] = moments[:, 0], -0.5 * squares * moments[:, 0]
             by_light = numpy.column_stack([numpy.ones(len(light)), away[k], wide[k] - mixed[:, 3:]])
@@ -186,13 +182,13 @@ def _columns(table, rows):
                                covariance[:, 0, 0], covariance[:, 0, 1], covariance[:, 1, 1]])
 
 
-def brightest(blocks, x, faces, least):
+def brightest(blocks, x, least):
     """Miller index and lattice of reflections of which a pixel has so many photons or more by Blocks of these numbers: a set."""
-    total = {}
-    for k, part in itertools.product(range(blocks.sets), blocks.places(faces)):
+    total, sim = {}, blocks.sim.copy()
+    for k in range(blocks.sets):
         values, lattice = blocks.values(x, k), blocks.of[k]
-        part.function.set(**part.own(values))
-        table = part.function.reflections(_LEAST)
+        sim.set(**values)
+        table = sim.reflections(_LEAST)
         squares = ((table.miller_index @ values["reciprocal_matrix"].T / METRES)**2).sum(axis=1)
         wide = _determinant(table.covariance + _PIXEL * numpy.eye(2))
         high = table.photons * numpy.exp(-0.5 * x[blocks.own(lattice)][-1] * squares) / (2 * numpy.pi * numpy.sqrt(wide))
@@ -205,12 +201,11 @@ def brightest(blocks, x, faces, least):
 class MomentFit:
     """Least squares of the moments of a still's spots, robust against some that are wrong.
 
-    seen: Moments, all known. hkl: (n, 3); lattice, panel: the number of each. spread: pixels^2 by which the detector widens spots. faces:
-    where each panel stands, as exposures do.
+    seen: Moments, all known. hkl: (n, 3); lattice, panel: the number of each. spread: pixels^2 by which the detector widens spots.
     """
 
-    def __init__(self, seen, hkl, lattice, panel, spread, faces):
-        self.seen, self.spots, self.lattice = seen, (hkl, lattice, panel, spread, faces), lattice
+    def __init__(self, seen, hkl, lattice, panel, spread):
+        self.seen, self.spots, self.lattice = seen, (hkl, lattice, panel, spread), lattice
         xx, _, yy = seen.covariance.T
         noise, wide, high = (seen.sigma / seen.photons)**2, numpy.maximum(xx, 0) + _PIXEL, numpy.maximum(yy, 0) + _PIXEL
         # The window makes variances twice as noisy as those of all light.
@@ -219,6 +214,16 @@ class MomentFit:
         self.weights = 1 / numpy.sqrt(numpy.column_stack(variance))
         self.data = numpy.column_stack([numpy.log(seen.photons), seen.at, seen.covariance])
         self.least = 1e-3 * seen.sigma
+
+    def of_some(self, random):
+        """The fit of so many spots of each lattice as tell how many sets of blocks there are, drawn at random."""
+        hkl, lattice, panel, spread = self.spots
+        order = random.permutation(len(hkl))
+        rank = numpy.empty(len(hkl), int)
+        for k in numpy.unique(lattice):
+            rank[order[lattice[order] == k]] = numpy.arange((lattice == k).sum())
+        some = rank < _SOME
+        return MomentFit(self.seen.chosen(some), hkl[some], lattice[some], panel[some], spread)
 
     def brightened(self, blocks, x):
         """Numbers with scales by which half of the spots of each lattice are brighter."""
@@ -247,8 +252,9 @@ class MomentFit:
         worst = max(costs, key=costs.get, default=None)
         return worst if worst is not None and costs[worst] > _NOISE else None
 
-    def run(self, blocks, x, free, about, sigma):
-        """The numbers where the cost is least, and this. about, sigma: knowledge of them beside the spots."""
+    def run(self, blocks, x, free, about, sigma, enough=_ENOUGH):
+        """The numbers where the cost is least, and this. about, sigma: knowledge of them beside the spots. enough: the part of the cost that a
+        last step gains."""
         free = free & (numpy.array(blocks.groups()) != "psf")
         index, foretold = numpy.flatnonzero(free), Foretold(blocks, *self.spots)
         known = index[numpy.isfinite(sigma[index])]
@@ -272,7 +278,7 @@ class MomentFit:
             return numpy.concatenate([rows.reshape(-1, len(index)), numpy.eye(len(free))[known][:, index] / sigma[known][:, None]])
 
         found = optimize.least_squares(residuals, x[index], jacobian, loss="soft_l1", x_scale=units, max_nfev=_EVALUATIONS,
-                                       ftol=_ENOUGH, xtol=1e-6)
+                                       ftol=enough, xtol=1e-6)
         return whole(found.x), float(found.cost)
 
 

@@ -18,7 +18,7 @@ from ._amplitudes import Amplitudes
 from ._claim import Claim
 from ._background import Background
 from ._still_page import still_page
-from ._explain import MOST_SETS, Boxes, explain, simulator
+from ._explain import MOST_SETS, Boxes, explain, simulators_of_still
 from ._crystal import cell_of
 from ._geometry import Detector, attenuation_length, near_sphere
 from ._indexing import real_basis
@@ -343,17 +343,17 @@ def _depth(detector):
 
 
 def _simulators(still, model, response=Response()):
-    """The simulators of a still, with a detector of one panel: the plane of the others where photons are absorbed."""
+    """The simulators of a still, whose panels are its modules."""
     photograph, detector = still.photograph, still.fitted.detector
     fast, slow, _ = detector.axes()
     corner = detector.corner() + _depth(detector) * detector.axes()[2]
     shape = still.shape if detector.panels.size is None else detector.panels.size.max(axis=0)
     beam = {"wavelength": photograph.wavelength * 1e-10, "polarization": 2 * photograph.polarization - 1}
-    parts = (nb.Crystal(real_space=1e-10 * numpy.linalg.inv(still.fitted.matrix)), nb.Beam(**beam),
-             nb.Detector.plane(corner * 1e-3, fast, slow, tuple(map(int, shape)), detector.pixel * 1e-3, beam_direction=BEAM,
-                               gain=photograph.gain if photograph.gain != 1 else None, **response.of_detector(detector.pixel)),
-             nb.Goniometer(axis=(0, 0, 1)))
-    return simulator(parts, model.grid, model.lowest)
+    fields = {"beam_direction": BEAM, "gain": photograph.gain if photograph.gain != 1 else None, **response.of_detector(detector.pixel)}
+    plane = nb.Detector.plane(corner * 1e-3, fast, slow, tuple(map(int, shape)), detector.pixel * 1e-3, **fields)
+    modules = plane if detector.modules.distortion else nb.Detector(panels=_standing_modules(detector, still.shape), pixel_size=detector.pixel * 1e-3, **fields)
+    parts = (nb.Crystal(real_space=1e-10 * numpy.linalg.inv(still.fitted.matrix)), nb.Beam(**beam), modules, nb.Goniometer(axis=(0, 0, 1)))
+    return simulators_of_still(parts, plane, model.grid, model.lowest)
 
 
 def used(still, model):
@@ -371,25 +371,27 @@ def boxes_of(still, dark=False):
     if several and not dark:
         nearest = spatial.cKDTree(still.found.at[still.explained_spots]).query(boxes.rows[:, ::-1] + 0.5)[1]
         boxes.lattice = still.of[still.explained_spots][nearest]
-    boxes.exposure = detector.modules.step(boxes.rows[:, ::-1])
+    which = detector.modules.step(boxes.rows[:, ::-1])
+    if detector.modules.distortion:
+        boxes.exposure = which
+    else:
+        boxes.panel = which
     q = detector.scattering_vectors(boxes.rows[:, ::-1] + 0.5)
-    boxes.rows = boxes.rows - detector.panels.begin[detector.panels.number(boxes.rows[:, ::-1])].astype("i4")
     bases = numpy.array([numpy.linalg.inv(one.matrix) for one in still.lattices])
     hkl = numpy.rint(numpy.einsum("nij,nj->ni", bases[boxes.lattice], q) if several else q @ bases[0].T).astype("i4")
     return boxes.with_reflections(numpy.column_stack([hkl, boxes.lattice]) if several else hkl)
 
 
 def _seen(still, response):
-    """Spots that are explained, as MomentFit takes them: on the grid of each panel."""
+    """Spots that are explained, as MomentFit takes them: on the grid of each module."""
     detector, which = still.fitted.detector, still.explained_spots & still.moments.known
     seen = still.moments.chosen(which)
-    panel = detector.panels.number(seen.at)
-    seen.at = seen.at - detector.modules.off(seen.at) - detector.panels.begin[panel][:, ::-1]
+    seen.at, module = detector.modules.on_panels(seen.at)
     width = 1e-3 * response.psf[1] / numpy.sqrt(8 * numpy.log(2)) / detector.pixel if response.psf else 0.0
-    return seen, still.of_spots("hkl")[which], still.of[which], panel, width**2
+    return seen, still.of_spots("hkl")[which], still.of[which], module, width**2
 
 
-def _standing(detector, panel, off):
+def _standing(detector, panel, off=(0.0, 0.0)):
     """Parameters of a simulator of the detector's plane by which it is panel ``panel`` where light is absorbed, moved by ``off`` (pixels,
     fast and slow) against what is seen."""
     corner, fast, slow, normal = (axis[panel] for axis in detector.placed())
@@ -399,14 +401,25 @@ def _standing(detector, panel, off):
 
 
 def _exposures(detector):
-    """Where each module stands, or pixels of one displacement."""
-    shifts, at = detector.modules.steps()
-    return [_standing(detector, panel, shift) for panel, shift in zip(detector.panels.number(at), shifts)]
+    """Where the panel stands for pixels of each displacement; of panels that stand where their light is seen, nothing."""
+    if not detector.modules.distortion:
+        return ({},)
+    return [_standing(detector, 0, shift) for shift in detector.modules.steps()]
+
+
+def _standing_modules(detector, shape):
+    """Each module as a panel, where its light is absorbed. shape: of the image."""
+    begin = detector.modules.begins()
+    number = detector.panels.number(begin[:, ::-1])
+    corner, fast, slow, normal = (axis[number] for axis in detector.placed())
+    off = detector.pixel * ((begin - detector.panels.begin[number])[:, ::-1] - detector.modules.shifts)
+    corner = corner + _depth(detector) * normal + off[:, :1] * fast + off[:, 1:] * slow
+    return [nb.Panel(*one) for one in zip(1e-3 * corner, fast, slow, detector.modules.sizes(shape).tolist())]
 
 
 def _faces(detector):
     """Where each panel stands."""
-    return [_standing(detector, panel, (0.0, 0.0)) for panel in range(len(detector.panels))]
+    return [_standing(detector, panel) for panel in range(len(detector.panels))]
 
 
 def _explained(number, *, stills, model, how, kept, keys):
@@ -415,7 +428,8 @@ def _explained(number, *, stills, model, how, kept, keys):
     if (found := kept.get(keys[number])) is not None:
         return number, *found
     try:
-        use = still.explained_spots = used(still, model)
+        use, detector = used(still, model), still.fitted.detector
+        still.explained_spots = use
         response, seconds = how["response"].of_neighbours(still.photograph.core, still.photograph.pixel), still.photograph.seconds
         response.check(seconds, "dead_time" in how["restrain"])
         how = how | {"response": response}
@@ -423,15 +437,15 @@ def _explained(number, *, stills, model, how, kept, keys):
         boxes = boxes_of(still)
         if still.shared:
             how = how | {"held": (*how["held"], "distance"), "volume": True}
-        result = explain(sims, boxes, still.found.light[use], model.system, _seen(still, response), still.boxes.joined(still.dark),
-                         still.fitted.detector, begin=still.explained,
-                         others=[one.matrix for one in still.lattices[1:]], seconds=seconds,
-                         exposures=_exposures(still.fitted.detector), faces=_faces(still.fitted.detector), dark=boxes_of(still, True), **how)
+        result = explain(sims, boxes, still.found.light[use], model.system, _seen(still, response), still.boxes.joined(still.dark), detector,
+                         begin=still.explained, others=[one.matrix for one in still.lattices[1:]], seconds=seconds, faces=_faces(detector),
+                         origins=detector.modules.origins(), exposures=_exposures(detector), dark=boxes_of(still, True), **how)
         result.integrated = result.integrated.in_photons(still.photograph.spread)
+        result.integrated.panel = detector.panels.number(result.integrated.at)
         corner, fast, slow = result.panels
         normal = numpy.cross(fast, slow)
         normal *= (numpy.sign((normal * corner).sum(axis=1)) / numpy.linalg.norm(normal, axis=1))[:, None]
-        result.panels = corner - 1e-3 * _depth(still.fitted.detector) * normal, fast, slow
+        result.panels = corner - 1e-3 * _depth(detector) * normal, fast, slow
     except Exception as error:  # as above
         result = reason(error)
     seconds = time.perf_counter() - begin
