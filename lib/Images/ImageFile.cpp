@@ -92,9 +92,10 @@ Image parseRaw(const Contents &file, std::optional<Shape> shape) {
     const auto side = std::int64_t(std::llround(std::sqrt(double(pixels))));
     if (tryProduct({side, side}) != std::int64_t(pixels))
       throw io::FileError(file.path,
-                          "has " + std::to_string(pixels) +
-                              " pixels, which make no square; save a .npy file, which says its "
-                              "shape, or give nb-compare --shape=SLOW,FAST");
+                          "is in no image format that is read here, and as raw 32-bit floats its " +
+                              std::to_string(pixels) +
+                              " numbers are not a square image; convert it to .npy, CBF or SMV, "
+                              "install fabio for nb-refine, or give nb-compare --shape=SLOW,FAST");
     shape = {side, side};
   }
   const auto [slow, fast] = *shape;

@@ -113,7 +113,7 @@ def table(rows, square):
              "the search for lit samples, in one process, into an image whose memory has been used before; the least of "
              f"{REPEATS} rounds of all settings in turn with {IN_A_ROW} runs",
              "each. 1024x1024 pixels, cell 70 80 90, Gaussian, 100 mosaic domains over 0.2 degrees. The picture",
-             "is [growth.svg](growth.svg); [culling.md](../culling.md) says what the settings leave out. The last columns are `run_seconds` of",
+             "is [growth.svg](growth.svg); [culling.md](../culling.md) explains the settings. The last columns are `run_seconds` of",
              "`nb-sim`, which writes a new image of f32.", "",
              "| cells | lit, 1e-12 | off, ms | exact, ms | times | 1e-12, ms | times | f32: off, ms | exact, ms | times |",
              "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
@@ -123,7 +123,7 @@ def table(rows, square):
         lines.append(f"| {cells} | 1 in {samples / row['1e-12'][1]:.0f} | {1e3 * off:.1f} | {1e3 * exact:.2f} | "
                      f"{off / exact:.1f} | {1e3 * some:.2f} | {off / some:.1f} | {1e3 * off32:.1f} | {1e3 * exact32:.2f} | "
                      f"{off32 / exact32:.1f} |")
-    lines += ["", "Square crystals, of which each sample is looked at:", "",
+    lines += ["", "Square crystals, where each sample is tested:", "",
               "| cells | computed | off, ms | 1e-9, ms | times |", "|--:|--:|--:|--:|--:|"]
     for cells, samples, row in square:
         off, some = (row[s][0] for s in SQUARE)
