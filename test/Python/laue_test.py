@@ -191,6 +191,17 @@ class Metals(unittest.TestCase):
         self.assertEqual(still.status, "rejected")
         self.assertRegex(still.why, "no orientation of the cell explains enough of its")
 
+    def test_an_unknown_file_is_rejected_with_the_reason(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "x.txt"), "w") as file:
+                file.write("no image")
+            for more in (["--energies=5,27"], ["--positions-only"]):
+                out = io.StringIO()
+                with contextlib.redirect_stdout(out):
+                    code = main([os.path.join(folder, "x.txt"), "--model=3.165 3.165 3.165 90 90 90 I m -3 m", f"--out={folder}/out", *more])
+                self.assertEqual(code, 1)
+                self.assertRegex(out.getvalue(), "(?m)^no image is indexed, because .*x.txt: ")
+
     def test_refusals(self):
         path, model = os.path.join(self.folder, "dark.npy"), write_metal(self.folder, "Ge")
         np.save(path, np.zeros((100, 100), np.float32))

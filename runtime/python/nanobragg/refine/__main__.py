@@ -225,15 +225,15 @@ _INDEXING = ("look whether wavelength, distance and beam centre of the images ar
              "the cell of --model is this crystal's")
 
 
-def _counted(results, status, given, advice):
-    """Prints how many results have a status, and where none has, what to do. The exit status."""
+def _counted(results, status, given, spots):
+    """Prints how many results have a status, and where none has, what to do. The exit status. spots: whether any were found."""
     good = sum(one.status == status for one in results)
     _print(f"{good} of {len(results)} images {status}; {given.out}/report.html shows them")
     if good:
         return 0
     reasons = collections.Counter(one.why for one in results)
     why, count = reasons.most_common(1)[0]
-    _print(f"no image is {status}{f', {count} of them because' if len(results) > 1 else ', because'} {why}; {advice}")
+    _print(f"no image is {status}{f', {count} of them because' if len(results) > 1 else ', because'} {why}{f'; {_INDEXING}' if spots else ''}")
     return 1
 
 
@@ -297,7 +297,7 @@ def _photographs(given):
                                 tested=[int(word) for word in given.test.split(",") if word],
                                 geometry=given.geometry, noise=_noise(given),
                                 response=_response(given), resume=given.resume)
-    return _counted(stills, "indexed", given, _INDEXING)
+    return _counted(stills, "indexed", given, any(still.spots for still in stills))
 
 
 def _noise(given):
@@ -325,7 +325,7 @@ def _laue(given):
                   lattices=MOST_LATTICES if given.lattices is None else given.lattices,
                   held=[name for name in given.fix.split(",") if name], restrain=dict(given.restrain), noise=_noise(given),
                   workers=given.workers, out=given.out, progress=show)
-    return _counted(stills, "indexed", given, _INDEXING)
+    return _counted(stills, "indexed", given, any(still.at is not None for still in stills))
 
 
 def _sweeps(given):
