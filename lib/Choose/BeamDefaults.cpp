@@ -1,6 +1,7 @@
 #include "lib/Choose/DefaultsChooser.h"
 
 #include "lib/Choose/Steps.h"
+#include "lib/Experiment/FactorsByEnergy.h"
 #include "lib/Experiment/FlagUnits.h"
 #include "lib/Experiment/NormalQuantiles.h"
 #include "lib/Experiment/Units.h"
@@ -117,44 +118,153 @@ void DefaultsChooser::chooseFluence() {
     warn("-fluence 0: the image will be black");
 }
 
+namespace {
+using Points = std::vector<std::array<double, 2>>;
+
+double areaOf(const Points &points) {
+  double area = 0;
+  for (std::size_t i = 1; i < points.size(); ++i)
+    area += (points[i][0] - points[i - 1][0]) * (points[i][1] + points[i - 1][1]) / 2;
+  return area;
+}
+
+/// The curve through more points of the same lines: those of `more` in between.
+Points refined(const Points &points, const Points &more) {
+  Points all;
+  std::size_t j = 0;
+  for (std::size_t i = 0; i != points.size(); ++i) {
+    for (; j != more.size() && more[j][0] < points[i][0]; ++j)
+      if (i > 0 && more[j][0] > points[i - 1][0]) {
+        const auto [x, a] = points[i - 1];
+        const auto [y, b] = points[i];
+        all.push_back({more[j][0], a + (b - a) * (more[j][0] - x) / (y - x)});
+      }
+    all.push_back(points[i]);
+  }
+  return all;
+}
+
+/// A normal distribution of this bandwidth.
+Points spectrumOf(const Beam &beam) {
+  constexpr double reach = 4, shortest = 0.2; // standard deviations, part of the wavelength
+  constexpr int steps = 400;
+  Points points;
+  for (int i = 0; i <= steps; ++i) {
+    const double x = reach * (2.0 * i / steps - 1), part = 1 + beam.bandwidthSigma * x;
+    if (part > shortest)
+      points.push_back({part * beam.wavelength, std::exp(-x * x / 2)});
+  }
+  return points;
+}
+} // namespace
+
+/// Whether a pixel sees reflections over so wide a range of wavelengths that its average would take
+/// longer than the spots of a continuous spectrum, which the image may be made of.
+bool DefaultsChooser::isTooWideForPixels() const {
+  constexpr double wide = 0.06; // standard deviation over the wavelength
+  const ProgramVariant &v = experiment.variant;
+  return v.averaging == Averaging::Closed && v.bandwidth == Bandwidth::Normal &&
+         experiment.beam.bandwidthSigma >= wide && !v.sweep && !v.diffuse &&
+         v.curvature == Curvature::Flat && v.sources == Sources::Generated &&
+         experiment.sourceCount() == 1;
+}
+
 void DefaultsChooser::chooseSources() {
   if (inputs.sources.empty())
     generateSources();
   else
     listSources();
+  chooseEfficiency();
   const auto between = said(&O::spectrumBetween);
   if (!inputs.spectrum.empty())
-    chooseSpectrum();
-  else if (between && inputs.sources.empty())
+    chooseSpectrum(inputs.spectrum);
+  else if (isTooWideForPixels()) {
+    complete.notes.push_back(
+        "the bandwidth is so wide that each reflection has its own wavelength: "
+        "it is a continuous spectrum");
+    chooseSpectrum(spectrumOf(experiment.beam));
+  } else if (between && inputs.sources.empty())
     throw std::invalid_argument(
         "--spectrum-between says what a spectrum is between its points, and "
         "there is none; give --spectrum=FILE, or --expt with a polychromatic beam");
 }
 
-void DefaultsChooser::chooseSpectrum() {
+/// The part of the photons of a wavelength (m) that counts.
+double DefaultsChooser::efficiencyAt(double wavelength) const {
+  const std::vector<std::array<double, 2>> &table = inputs.efficiency;
+  constexpr double rounding = 1e-6; // the table's ends may have been energies
+  const auto energy = [](double of) { return text(units::wavelengthFromEnergy(1) / of) + " eV"; };
+  if (wavelength < table.front()[0] * (1 - rounding) ||
+      wavelength > table.back()[0] * (1 + rounding))
+    throw std::invalid_argument("--efficiency: goes from " + energy(table.back()[0]) + " to " +
+                                energy(table.front()[0]) + ", and the beam has " +
+                                energy(wavelength) + "; add lines that reach it");
+  auto next =
+      std::ranges::upper_bound(table, wavelength, {}, [](const auto &row) { return row[0]; });
+  if (next == table.begin())
+    return table.front()[1];
+  if (next == table.end())
+    return table.back()[1];
+  const auto [x, a] = *std::prev(next);
+  const auto [y, b] = *next;
+  return a + (b - a) * (wavelength - x) / (y - x);
+}
+
+/// Takes photons that do not count out of the fluence. chooseSpectrum() does so for a continuous
+/// spectrum.
+void DefaultsChooser::chooseEfficiency() {
+  Beam &beam = experiment.beam;
+  if (inputs.efficiency.empty() || !inputs.spectrum.empty() || isTooWideForPixels())
+    return;
+  double all = 0, counted = 0;
+  const std::vector<double> energies = sourceEnergies(experiment);
+  for (std::size_t i = 0; i != energies.size(); ++i) {
+    all += beam.sourceWeight[i];
+    beam.sourceWeight[i] *= efficiencyAt(units::wavelengthFromEnergy(energies[i]));
+    counted += beam.sourceWeight[i];
+  }
+  if (!(counted > 0))
+    throw std::invalid_argument("--efficiency: no photon of this beam counts; its factors are 0 "
+                                "at all wavelengths of the beam");
+  for (double &weight : beam.sourceWeight)
+    weight *= all / counted;
+  beam.fluence *= counted / all;
+}
+
+void DefaultsChooser::chooseSpectrum(Points points) {
+  const bool isOfFile = !inputs.spectrum.empty();
   const auto refuse = [](const std::string &why) {
     throw std::invalid_argument("--spectrum-between=linear: " + why +
-                                "; leave it out, and the points of the spectrum are lines");
+                                "; --spectrum-between=lines has lines at its points");
   };
   if (experiment.variant.averaging != Averaging::Closed)
     refuse("spots of a continuous spectrum are averages in closed form, of Gaussian crystals "
            "(-gauss_xtal --average=closed)");
-  if (experiment.sourceCount() != 1 || experiment.variant.bandwidth != Bandwidth::None)
+  if (experiment.sourceCount() != 1 ||
+      (isOfFile && experiment.variant.bandwidth != Bandwidth::None))
     refuse("the spectrum is that of the beam, which has no other spread of wavelengths and no "
            "samples of its divergence");
-  if (experiment.variant.sweep || experiment.detector.layers != 1 ||
-      experiment.variant.curvature != Curvature::Flat)
-    refuse("images of a continuous spectrum are stills on flat sensors of one layer");
-  std::vector<std::array<double, 2>> points = inputs.spectrum;
+  if (experiment.variant.sweep || experiment.variant.curvature != Curvature::Flat)
+    refuse("images of a continuous spectrum are stills on flat sensors");
   std::ranges::sort(points);
-  double area = 0;
-  for (std::size_t i = 1; i < points.size(); ++i) {
+  for (std::size_t i = 1; i < points.size(); ++i)
     if (points[i][0] == points[i - 1][0])
       refuse("the spectrum has two points at " + text(points[i][0] / units::angstrom) + " A");
-    area += (points[i][0] - points[i - 1][0]) * (points[i][1] + points[i - 1][1]) / 2;
-  }
   if (points.size() < 2)
     refuse("the spectrum has one point");
+  double area = areaOf(points);
+  if (!inputs.efficiency.empty()) {
+    for (const auto &end : {points.back(), points.front()})
+      efficiencyAt(end[0]); // says where it is not known
+    points = refined(points, inputs.efficiency);
+    for (auto &[wavelength, weight] : points)
+      weight *= efficiencyAt(wavelength);
+    const double counted = areaOf(points);
+    if (!(counted > 0))
+      refuse("no photon of the spectrum counts by --efficiency");
+    experiment.beam.fluence *= counted / area;
+    area = counted;
+  }
   // It ends steeply where its ends are not 0.
   constexpr double steep = 1e-6; // by this part of the interval beside it
   const auto endAt = [&](std::size_t end, std::size_t beside) {

@@ -227,6 +227,7 @@ CompleteExperiment DefaultsChooser::run() {
   chooseGoniometer();
   chooseCrystal();
   chooseSources();
+  chooseAbsorption();
   chooseAverage();
   chooseFactorsByEnergy();
   replacePolarizationAxis();

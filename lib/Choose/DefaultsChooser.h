@@ -48,6 +48,7 @@ private:
   void chooseDetector();
   // SensorDefaults.cpp: thickness, layers and absorption
   void chooseSensor();
+  void chooseAbsorption();
   // BeamDefaults.cpp
   void chooseBeam();
   StepRange divergence(std::optional<double> Options::*range, std::optional<double> Options::*step,
@@ -56,7 +57,10 @@ private:
   double beamSize() const; ///< m
   void chooseFluence();
   void chooseSources();
-  void chooseSpectrum();
+  void chooseSpectrum(std::vector<std::array<double, 2>> points);
+  bool isTooWideForPixels() const;
+  double efficiencyAt(double wavelength) const;
+  void chooseEfficiency();
   void generateSources();
   void listSources();
   void chooseWavelengthScale();

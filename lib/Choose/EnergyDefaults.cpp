@@ -59,6 +59,11 @@ std::vector<std::complex<double>> sumOverAtoms(const std::vector<AnomalousAtom> 
 
 std::vector<double> sourceEnergies(const Experiment &experiment) {
   const Beam &beam = experiment.beam;
+  if (experiment.variant.bandwidth == Bandwidth::Spectrum) {
+    const std::vector<double> &wavelengths = beam.spectrumWavelength.values;
+    return {units::wavelengthFromEnergy(1) / wavelengths.back(),
+            units::wavelengthFromEnergy(1) / wavelengths.front()};
+  }
   const bool listed = experiment.variant.sources == Sources::Listed;
   std::vector<double> energies;
   for (std::size_t i = 0; i < beam.sourceWeight.size(); ++i) {
@@ -78,10 +83,6 @@ void DefaultsChooser::chooseFactorsByEnergy() {
                                 "nearest reflection; leave one of the two out");
   if (inputs.byEnergy->channels)
     chooseChannels();
-  else if (experiment.variant.bandwidth == Bandwidth::Spectrum)
-    throw std::invalid_argument("--spectrum-between=linear: f' and f'' by energy are those of "
-                                "lines; give structure factors "
-                                "of channels, or leave it out");
   else
     chooseAnomalous();
 }
@@ -138,7 +139,8 @@ void DefaultsChooser::chooseAnomalous() {
   crystal.fDoublePrime = given.fDoublePrime;
   chooseEnergyNodes();
   const std::vector<double> &table = given.energies;
-  constexpr double rounding = 1e-6; // eV, of what was a wavelength in between
+  // eV, of what was a wavelength in between, and of a spectrum that ends steeply.
+  constexpr double rounding = 0.1;
   for (const double energy : sourceEnergies(experiment))
     if (table.size() > 1 && (energy < table.front() - rounding || energy > table.back() + rounding))
       throw std::invalid_argument(

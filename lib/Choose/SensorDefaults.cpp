@@ -1,10 +1,13 @@
 #include "lib/Choose/DefaultsChooser.h"
 
 #include "lib/Choose/Steps.h"
+#include "lib/Experiment/FactorsByEnergy.h"
 #include "lib/Experiment/Units.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace nanobragg {
 
@@ -15,6 +18,14 @@ void DefaultsChooser::chooseSensor() {
   const double stated = said(&O::thickness).value_or(0);
   // Without a thickness the depth is printed only.
   const auto depth = stated > 0 ? said(&O::attenuationDepth) : said.unread().attenuationDepth;
+  const bool isMaterial = !inputs.sensorAbsorption.empty();
+  if (isMaterial && said(&O::attenuationDepth))
+    throw std::invalid_argument(
+        "--sensor-material and -detector_absorb both say how deep the sensor "
+        "absorbs; leave one of them out");
+  if (isMaterial && stated == 0)
+    throw std::invalid_argument("--sensor-material is that of a sensor without a thickness; give "
+                                "-detector_thick");
   const bool transparent = depth && (*depth == 0 || std::isinf(*depth));
   const double thicknessC = said(&O::absorptionOffAfterThickness) ? 0 : stated;
   const double thicknessRight = transparent ? 0 : stated;
@@ -35,8 +46,10 @@ void DefaultsChooser::chooseSensor() {
   } else if (thickness > 0) {
     d.attenuationDepth = thickness;
     report.sensorMu = 1.0 / thickness;
-    warn("-detector_thick without -detector_abs: the attenuation depth is set to the thickness, " +
-         text(thickness) + " m");
+    if (!isMaterial) // chooseAbsorption() does the rest
+      warn(
+          "-detector_thick without -detector_abs: the attenuation depth is set to the thickness, " +
+          text(thickness) + " m");
   }
 
   if (thickness > 0) {
@@ -59,6 +72,41 @@ void DefaultsChooser::chooseSensor() {
   report.sensorThickness = d.sensorThickness;
   for (std::int64_t i = 0; i < d.layers; ++i)
     report.layerDepths.push_back(d.sensorThickness * d.layerFraction * double(i));
+}
+
+/// Chooses the absorption of the sensor's material at the energies of the light.
+void DefaultsChooser::chooseAbsorption() {
+  const std::vector<std::array<double, 2>> &table = inputs.sensorAbsorption;
+  if (table.empty())
+    return;
+  Detector &d = experiment.detector;
+  const std::vector<double> energies = sourceEnergies(experiment);
+  const auto [low, high] = std::ranges::minmax(energies);
+  const auto reaches = [](double energy, const std::array<double, 2> &row) {
+    return energy < row[0];
+  };
+  auto above = std::upper_bound(table.begin(), table.end(), high, reaches);
+  auto from = std::upper_bound(table.begin(), table.end(), low, reaches);
+  if (from == table.begin() || above == table.end())
+    throw std::invalid_argument(
+        "--sensor-material: the absorption is known from " + text(table.front()[0]) + " to " +
+        text(table.back()[0]) + " eV, and the beam has " +
+        text(from == table.begin() ? low : high) + " eV; give -detector_absorb");
+  --from;
+  // In the middle: for one energy, for -compat c and for what is printed and written.
+  const double energy = (low + high) / 2;
+  const auto next = std::upper_bound(table.begin(), table.end(), energy, reaches);
+  const auto [x, a] = *std::prev(next);
+  const auto [y, b] = *next;
+  report.sensorMu = a + (b - a) * (energy - x) / (y - x);
+  d.attenuationDepth = 1 / report.sensorMu;
+  if (low == high || experiment.variant.capture == Capture::Last)
+    return;
+  experiment.variant.absorptionByEnergy = true;
+  for (auto row = from; row <= above; ++row) {
+    d.absorptionNode.values.push_back((*row)[0] / units::wavelengthFromEnergy(1));
+    d.absorption.push_back((*row)[1]);
+  }
 }
 
 } // namespace nanobragg

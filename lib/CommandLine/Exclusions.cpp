@@ -83,6 +83,7 @@ std::vector<Exclusion> makeTable() {
       {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
       "the second is for a single run");
   table.add({"--spectrum"}, {"-sourcefile"}, "both list the sources");
+  table.add({"--sensor-material"}, {"-detector_absorb"}, "both say how deep the sensor absorbs");
   table.add({"--hkl-channels"}, {"-hkl", "-dump"}, "both give the structure factors");
   table.add({"--hkl-channels"}, {"--anomalous-atoms", "--anomalous-table"},
             "each makes structure factors depend on the energy");

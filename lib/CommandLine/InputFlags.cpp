@@ -108,9 +108,26 @@ FlagGroup inputFlags() {
           {.spellings = {"--spectrum"},
            .values = "FILE",
            .fallback = "none",
-           .help = "spectrum of the beam: lines of wavelength (A) or energy (eV) and weight, or "
-                   "that of an NXmx file",
+           .help = "spectrum of the beam: lines of wavelength (A) or energy (eV) and weight, that "
+                   "of an NXmx file, or a shape: flat:FROM,TO; gaussian:ENERGY,WIDTH; "
+                   "undulator:FUNDAMENTAL,PERIODS,K,TO; sase:ENERGY,WIDTH,SPIKE,SEED (eV; full "
+                   "widths at half maximum in %)",
            .apply = [](CommandLine &line, const Values &v) { line.files.spectrum = v.text(); }},
+          {.spellings = {"--efficiency"},
+           .values = "FILE",
+           .fallback = "all photons count",
+           .help = "part of the photons that counts: lines of wavelength (A) or energy (eV) and a "
+                   "number from 0 to 1, the product of filters, windows, air and quantum "
+                   "efficiency",
+           .apply = [](CommandLine &line, const Values &v) { line.files.efficiency = v.text(); }},
+          {.spellings = {"--sensor-material"},
+           .values = "NAME",
+           .fallback = "none",
+           .help = "material of the sensor (Si, Ge, Se, GaAs, CdTe, CsI or Gd2O2S), whose "
+                   "absorption is that of each energy; in the place of -detector_abs",
+           .apply = [](CommandLine &line,
+                       const Values &v) { line.files.sensorMaterial = v.text(); },
+           .with = "-detector_thick"},
           {.spellings = {"-sourcefile"},
            .values = "FILE",
            .fallback = "none",

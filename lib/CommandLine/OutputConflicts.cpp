@@ -73,6 +73,7 @@ std::vector<NamedFile> inputsOf(const CommandLine &line) {
     files.push_back({"--expt", exptNameOf(*f.expt).path});
   add(files, "--geom", f.geometry);
   add(files, "--spectrum", f.spectrum);
+  add(files, "--efficiency", f.efficiency);
   add(files, "--shots", line.series.shots);
   add(files, "--lattices", line.series.lattices);
   add(files, "--pixels", f.pixels);

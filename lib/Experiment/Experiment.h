@@ -142,8 +142,12 @@ struct Detector {
   std::int64_t oversample = 1;
   std::int64_t roiFastMin = 0, roiFastMax = 0, roiSlowMin = 0, roiSlowMax = 0; ///< inclusive
   double attenuationDepth = 0; ///< m; infinity: no absorption
-  double sensorThickness = 0;  ///< m
-  double layerFraction = 1;    ///< layer spacing = sensorThickness * layerFraction
+  /// With variant.absorptionByEnergy, in the place of the depth: absorption coefficients of the
+  /// sensor (1/m) at reciprocal wavelengths (1/m, ascending). They are linear between these.
+  NumberList absorptionNode;
+  std::vector<double> absorption;
+  double sensorThickness = 0; ///< m
+  double layerFraction = 1;   ///< layer spacing = sensorThickness * layerFraction
   std::int64_t layers = 1;
   std::vector<Panel> panels;      ///< empty: one panel with the axes above
   std::vector<std::uint8_t> mask; ///< [panel][slow][fast], 0 = skip; empty without a mask
@@ -236,8 +240,8 @@ struct Experiment {
   std::int64_t sourceCount() const { return std::int64_t(beam.sourceWeight.size()); }
   std::int64_t materialCount() const { return std::int64_t(background.thickness.size()); }
   std::int64_t symmetryCount() const { return std::int64_t(crystal.symmetryH.size()); }
-  std::int64_t fPrimeCount() const { return std::int64_t(crystal.fPrime.size()); }
   std::int64_t energyNodes() const { return std::int64_t(crystal.energyNodes.values.size()); }
+  std::int64_t absorptionNodes() const { return std::int64_t(detector.absorption.size()); }
   std::int64_t spectrumNodes() const { return std::int64_t(beam.spectrumDensity.size()); }
   std::int64_t mosaicDomains() const { return std::int64_t(crystal.mosaicUnitAngle.size()); }
   /// Panels of the image: the detector's, or one with the rows of a list of pixels.

@@ -39,7 +39,7 @@ struct FactorsByEnergy {
   std::vector<double> fPrime, fDoublePrime; ///< electrons, [kind][energy]
 };
 
-/// eV, of each source.
+/// eV, of each source; of a continuous spectrum, those of its ends.
 std::vector<double> sourceEnergies(const Experiment &experiment);
 
 } // namespace nanobragg

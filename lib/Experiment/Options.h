@@ -180,6 +180,11 @@ struct Inputs {
   std::vector<SourceRow> sources; ///< empty: generated
   /// Wavelengths (m) and weights of a continuous spectrum; empty: there is none.
   std::vector<std::array<double, 2>> spectrum;
+  /// Energies (eV, ascending) and absorption coefficients (1/m) of the sensor's material; empty:
+  /// the attenuation depth says it.
+  std::vector<std::array<double, 2>> sensorAbsorption;
+  /// Wavelengths (m, ascending) and the part of the photons that counts there; empty: all count.
+  std::vector<std::array<double, 2>> efficiency;
   std::optional<HeaderValues> maskHeader, imageHeader; ///< the image's beats the mask's
   std::optional<MaskImage> mask;
   std::optional<GainMapImage> gainMap;

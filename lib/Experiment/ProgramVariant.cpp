@@ -31,6 +31,7 @@ void forEachChoice(S &s, Visitor visit) {
   visit("omega", s.omega);
   visit("polarization", s.polarization);
   visit("capture", s.capture);
+  visit("absorption_by_energy", s.absorptionByEnergy);
   visit("water", s.water);
   visit("mosaicity", s.mosaicity);
   visit("averaging", s.averaging);

@@ -77,6 +77,7 @@ struct ProgramVariant {
   Evaluation omega = Evaluation::Once;        ///< Once or Each
   Evaluation polarization = Evaluation::Once; ///< None: -nopolar
   Capture capture = Capture::None;
+  bool absorptionByEnergy = false; ///< the sensor's coefficient is that of each wavelength
   Water water = Water::None;
   Mosaicity mosaicity = Mosaicity::Ball;
   Averaging averaging = Averaging::Sampled;

@@ -26,6 +26,8 @@ struct DialsBeam {
   double flux = 0;
   std::string probe = "x-ray";                   ///< or electron, neutron
   std::vector<std::array<double, 2>> spectrum{}; ///< wavelength, weight; not part of an .expt
+  /// Weights at the same wavelengths of each shot; empty: all have those above.
+  std::vector<std::vector<double>> weightsOfShots{};
 };
 
 struct DialsPanel {

@@ -255,7 +255,8 @@ private:
   std::vector<std::optional<Frame>> frames;
 };
 
-DialsBeam beamOf(const Model &model) {
+/// `wavelengthOfShot`: of the experiment's scan, for XFELBeam, which has none.
+DialsBeam beamOf(const Model &model, const std::optional<double> &wavelengthOfShot) {
   DialsBeam beam;
   beam.direction = model.direction("direction", beam.direction);
   if (!model.find("wavelength"))
@@ -265,10 +266,13 @@ DialsBeam beamOf(const Model &model) {
       model.refuse("has a \"wavelength_range\" that is not two ascending numbers above 0");
     beam.wavelength = ((*range)[0] + (*range)[1]) / 2;
   } else {
-    beam.wavelength = model.number("wavelength", 0);
+    beam.wavelength = model.number("wavelength", wavelengthOfShot.value_or(0));
   }
   if (!(beam.wavelength > 0))
-    model.refuse("has no \"wavelength\" above 0");
+    model.refuse(model.text("__id__") == "xfel"
+                     ? "is that of an XFEL, whose wavelengths the \"properties\" of a scan have; "
+                       "the experiment refers to no scan with a \"wavelength\""
+                     : "has no \"wavelength\" above 0");
   beam.polarizationNormal = model.direction("polarization_normal", beam.polarizationNormal);
   beam.polarizationFraction = model.number("polarization_fraction", beam.polarizationFraction);
   if (const json *flux = model.find("flux")) { // may be larger than any other number
@@ -348,6 +352,7 @@ DialsScan scanOf(const Model &model, std::set<std::string> &unread) {
                  : std::nullopt;
     };
     exposure(each);
+    each.find("wavelength"); // beamOf() has those of stills
     scan.start = first("oscillation").value_or(0);
     const json *starts = each.find("oscillation");
     if (const auto width = first("oscillation_width"))
@@ -438,6 +443,22 @@ private:
     return &(*models)[reference->get<std::size_t>()];
   }
 
+  /// The wavelength in a scan of stills at the experiment's "scan_point", or at the first point.
+  std::optional<double> wavelengthOfShot(const Model &experiment, const std::string &where) const {
+    const json *scan = referred(experiment, "scan");
+    if (!scan || !scan->is_object() || !scan->contains("properties"))
+      return std::nullopt;
+    const Model properties(path, where + ", scan, properties", (*scan)["properties"]);
+    const json *list = properties.find("wavelength");
+    if (!list || !list->is_array())
+      return std::nullopt;
+    const auto point = std::size_t(experiment.number("scan_point", 0));
+    if (point >= list->size())
+      experiment.refuse("has the \"scan_point\" " + std::to_string(point) + ", and its scan has " +
+                        std::to_string(list->size()) + " wavelengths");
+    return properties.numberOf((*list)[point], "wavelength");
+  }
+
   DialsExperiment experiment(std::size_t index, const json &entry) const {
     const std::string where = "experiment " + std::to_string(index);
     const Model model(path, where, entry);
@@ -463,8 +484,11 @@ private:
       return true;
     };
     using Keys = std::set<std::string>;
-    if (!take("beam", e.beamText, [&](const Model &m, Keys &) { e.beam = beamOf(m); }))
+    const std::optional<double> ofShot = wavelengthOfShot(model, where);
+    if (!take("beam", e.beamText, [&](const Model &m, Keys &) { e.beam = beamOf(m, ofShot); }))
       model.refuse("has no \"beam\"");
+    if (ofShot && !(*referred(model, "beam")).contains("wavelength"))
+      e.beamText.clear(); // the beam of one shot is monochromatic
     if (!take("detector", e.detectorText, [&](const Model &m, Keys &unread) {
           e.panels = DetectorReader(path, m.where, m.object).read(unread);
           for (const char *read : {"panels", "hierarchy"})
@@ -473,13 +497,22 @@ private:
       model.refuse("has no \"detector\"");
     take("goniometer", e.goniometerText,
          [&](const Model &m, Keys &) { e.goniometer = goniometerOf(m); });
-    take("scan", e.scanText, [&](const Model &m, Keys &unread) { e.scan = scanOf(m, unread); });
+    take("scan", e.scanText, [&](const Model &m, Keys &unread) {
+      if (m.find("image_range"))
+        e.scan = scanOf(m, unread);
+      else if (!ofShot)
+        m.refuse("lacks \"image_range\"");
+      else // a scan of stills has their wavelengths alone, which are known
+        for (const char *read : {"properties", "__stills_consolidated"})
+          m.find(read);
+    });
     take("crystal", e.crystalText, [&](const Model &m, Keys &) { e.crystal = crystalOf(m); });
     if (const json *ours = model.find("nanobragg"))
       e.averages = averagesOf(Model(path, where + ", nanobragg", *ours));
     warn("experiment", model.unread(ofNoEffect));
     if (const json *set = model.find("imageset"); set && set->is_number_unsigned()) {
-      e.imageSet = set->get<std::int64_t>();
+      // The stills of one sequence are told apart by their points.
+      e.imageSet = (set->get<std::int64_t>() << 32) + std::int64_t(model.number("scan_point", 0));
       if (const json *found = referred(model, "imageset"); found && found->is_object())
         e.mask = Model(path, where, *found).text("mask");
     }

@@ -29,15 +29,19 @@ private:
 };
 
 json asJson(const DialsBeam &beam) {
-  return {{"__id__", "monochromatic"},
-          {"direction", beam.direction},
-          {"wavelength", beam.wavelength},
-          {"divergence", 0.0},
-          {"sigma_divergence", 0.0},
-          {"polarization_normal", beam.polarizationNormal},
-          {"polarization_fraction", beam.polarizationFraction},
-          {"flux", beam.flux},
-          {"transmission", 1.0}};
+  json model = {{"__id__", beam.wavelengthRange ? "polychromatic" : "monochromatic"},
+                {"direction", beam.direction},
+                {"divergence", 0.0},
+                {"sigma_divergence", 0.0},
+                {"polarization_normal", beam.polarizationNormal},
+                {"polarization_fraction", beam.polarizationFraction},
+                {"flux", beam.flux},
+                {"transmission", 1.0}};
+  if (beam.wavelengthRange)
+    model["wavelength_range"] = *beam.wavelengthRange;
+  else
+    model["wavelength"] = beam.wavelength;
+  return model;
 }
 
 json asJson(const std::vector<DialsPanel> &panels) {

@@ -6,10 +6,12 @@
 #include "lib/Files/TextColumns.h"
 #include "lib/Files/TextScanner.h"
 #include "lib/Formats/NexusFile.h"
+#include "lib/Formats/SpectrumShape.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -41,42 +43,56 @@ std::pair<std::string, std::optional<std::size_t>> fileAndShot(const std::string
   return {named.substr(0, colon), shot};
 }
 
+/// Files of images are large; others are read whole.
+bool beginsHdf5(const std::string &path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return false;
+  std::array<char, 8> bytes{};
+  std::ifstream(path, std::ios::binary).read(bytes.data(), bytes.size());
+  return isHdf5({bytes.data(), bytes.size()});
+}
+
 } // namespace
 
-Spectrum readSpectrumFile(const std::string &named) {
+Spectrum readSpectrumFile(const std::string &named, std::optional<std::size_t> shotOfSeries) {
+  if (auto shape = spectrumOfShape(named, shotOfSeries.value_or(0)))
+    return *std::move(shape);
   const auto [path, shot] = fileAndShot(named);
-  const std::string text = readMaybeCompressed(path);
-  if (shot && !isHdf5(text))
+  const bool isNexus = beginsHdf5(path);
+  if (shot && !isNexus)
     throw FileError(path, "has one spectrum; leave out ':" + std::to_string(*shot) + "'");
-  if (isHdf5(text)) {
-    auto spectrum = readNexusSpectrum(path, shot);
+  if (isNexus) {
+    auto spectrum = readNexusSpectrum(path, shot ? shot : shotOfSeries);
     if (spectrum.empty())
       throw FileError(path, "has no spectrum (incident_wavelength_1Dspectrum and its weights)");
     for (const auto &[wavelength, weight] : spectrum)
       if (!isOfXRays(wavelength))
         throw FileError(path, notOfXRays(wavelength));
-    return {std::move(spectrum), false};
+    return {std::move(spectrum), false, false, !shot};
   }
   constexpr double smallestEnergy = 100; // eV; wavelengths are smaller
   Spectrum spectrum;
   spectrum.isByEnergy = true;
-  forEachRow(path, text, 3, [&](std::size_t line, const std::vector<double> &numbers) {
-    if (numbers.size() != 2)
-      throw FileError(path, line,
-                      "has " + std::to_string(numbers.size()) +
-                          " numbers; lines have wavelength (A) or energy (eV), and a weight");
-    auto [wavelength, weight] = std::array{numbers[0], numbers[1]};
-    if (weight < 0)
-      throw FileError(path, line,
-                      "has the weight " + shortNumber(weight) + "; weights are 0 or above");
-    if (wavelength > smallestEnergy)
-      wavelength = units::wavelengthFromEnergy(wavelength) * 1e10;
-    else
-      spectrum.isByEnergy = false;
-    if (!isOfXRays(wavelength))
-      throw FileError(path, line, notOfXRays(wavelength));
-    spectrum.points.push_back({wavelength, weight});
-  });
+  forEachRow(
+      path, readMaybeCompressed(path), 3,
+      [&](std::size_t line, const std::vector<double> &numbers) {
+        if (numbers.size() != 2)
+          throw FileError(path, line,
+                          "has " + std::to_string(numbers.size()) +
+                              " numbers; lines have wavelength (A) or energy (eV), and a weight");
+        auto [wavelength, weight] = std::array{numbers[0], numbers[1]};
+        if (weight < 0)
+          throw FileError(path, line,
+                          "has the weight " + shortNumber(weight) + "; weights are 0 or above");
+        if (wavelength > smallestEnergy)
+          wavelength = units::wavelengthFromEnergy(wavelength) * 1e10;
+        else
+          spectrum.isByEnergy = false;
+        if (!isOfXRays(wavelength))
+          throw FileError(path, line, notOfXRays(wavelength));
+        spectrum.points.push_back({wavelength, weight});
+      });
   if (std::ranges::none_of(spectrum.points, [](const auto &point) { return point[1] > 0; }))
     throw FileError(path, "has no point with a weight above 0");
   return spectrum;

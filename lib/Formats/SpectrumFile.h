@@ -3,6 +3,8 @@
 #define NANOBRAGG_FORMATS_SPECTRUMFILE_H
 
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +13,15 @@ namespace nanobragg::io {
 struct Spectrum {
   std::vector<std::array<double, 2>> points; ///< wavelength, A, and weight
   bool isByEnergy = false;                   ///< they are energies in the file
+  bool isShape = false;                      ///< see SpectrumShape.h
+  bool isOfShots = false;                    ///< each shot may have one of its own
 };
 
 /// At least one weight is above 0. Two columns, the first in A where it is below 100 and else in
-/// eV; or the spectrum of an NXmx file, of which "file.nxs:7" is that of shot 7. Throws FileError.
-Spectrum readSpectrumFile(const std::string &path);
+/// eV; a shape, see SpectrumShape.h; or the spectrum of an NXmx file, of which "file.nxs:7" is that
+/// of shot 7. `shot`: of a series, from 0, where the name has none. Throws FileError, and
+/// std::invalid_argument for shapes.
+Spectrum readSpectrumFile(const std::string &path, std::optional<std::size_t> shot = {});
 
 } // namespace nanobragg::io
 #endif

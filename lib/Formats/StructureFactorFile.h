@@ -134,6 +134,7 @@ AtomsOfModel atomsOfModel(const std::string &path, const std::string &content,
 /// The dispersion of one element, for each of some energies, electrons.
 struct Dispersion {
   int atomicNumber = 0; ///< 0: there is no such element
+  double weight = 0;    ///< g/mol
   std::vector<double> fPrime, fDoublePrime;
 };
 

@@ -35,7 +35,9 @@ Value Emitter::backgroundSample(const SampleIndices &at, Value material) {
   if (variant.polarization != nanobragg::Evaluation::None)
     value = mul("I_background", value, polarization(incident, diffracted));
   if (layered())
-    value = mul("I_background", value, captureFraction(at, diffracted));
+    value =
+        mul("I_background", value,
+            captureFraction(at, diffracted, attenuationDepth([&] { return incident.wavelength; })));
   return mul("I_background", value, solidAngle(at, pos));
 }
 

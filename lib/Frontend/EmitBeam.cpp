@@ -25,9 +25,7 @@ Value Emitter::weightOfSpectrum(Value wavelength) {
   Value position = op<TablePositionOp>("spectrum_position", param("spectrum_wavelength"), number(0),
                                        last, wavelength);
   Value density = between("spectrum", entriesAround(position, nodes), [&](Value entry) {
-    Value at = op<VecOp>("entry", number(0), number(0), entry);
-    return op<StructureFactorOp>("spectrum", b.getF64Type(), Interpolation::nearest,
-                                 param("spectrum_density"), at, number(0), /*integral=*/true);
+    return entryOf("spectrum", "spectrum_density", entry);
   });
   Value nominal = param("wavelength"), sigma = param("bandwidth_sigma");
   Value shift = sub("shift", div("relative_lambda", wavelength, nominal), number(1));

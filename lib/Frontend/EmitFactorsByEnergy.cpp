@@ -12,13 +12,6 @@ bool Emitter::factorsByEnergy() const {
          variant.structureFactors == StructureFactors::Anomalous;
 }
 
-/// A whole number as an index; the remainder says how large they are.
-Value Emitter::tableIndex(StringRef name, Value number, Value size) {
-  Value whole = op<arith::FPToSIOp>(name, b.getI64Type(), number);
-  Value index = op<arith::IndexCastOp>(name, b.getIndexType(), whole);
-  return op<arith::RemUIOp>(name, index, size);
-}
-
 /// The value of this number's box at a reflection that the first box has, too.
 Value Emitter::factorOfBox(StringRef name, Value nearest, Value box) {
   Value shift = mul("box_shift", box, param("F_by_energy_step"));
@@ -39,13 +32,12 @@ Value Emitter::wavelengthOfFactors(Value source, const Ray &incident) {
   return incidentRay(middle).wavelength;
 }
 
-/// Where between the energies of channels or table a wavelength is: 0 at the first one. Energies
-/// are reciprocal wavelengths.
-Value Emitter::energyPosition(Value wavelength) {
+/// Where between the energies of a table a wavelength is: 0 at the first one. Energies are
+/// reciprocal wavelengths.
+Value Emitter::energyPosition(Value wavelength, StringRef node, Value nodes) {
   Value wavenumber = div("wavenumber", number(1), wavelength);
-  Value nodes = toFloat("energy_nodes", param("energy_nodes"));
   Value last = sub("last_node", nodes, number(1));
-  return op<TablePositionOp>("energy_position", param("energy_node"), number(0), last, wavenumber);
+  return op<TablePositionOp>("energy_position", param(node), number(0), last, wavenumber);
 }
 
 /// The entries on either side of a position, and how far it is from the first to the second one.
@@ -62,25 +54,30 @@ Value Emitter::between(StringRef name, const Between &entries,
   return add(name, below, mul(name, entries.fraction, at(entries.second)));
 }
 
-/// f' or f'' of a kind at the energy of the source, on the line between two entries of the table.
+/// An entry of a list of numbers, which may be another one for each pixel.
+Value Emitter::entryOf(StringRef name, StringRef list, Value entry) {
+  Value at = op<VecOp>("entry", number(0), number(0), entry);
+  return op<StructureFactorOp>(name, b.getF64Type(), Interpolation::nearest, param(list), at,
+                               number(0), /*integral=*/true);
+}
+
+/// f' or f'' of a kind at the energy of the light, on the line between two entries of the table.
 Value Emitter::dispersionOf(StringRef name, StringRef table, int64_t kind, Value wavelength) {
   Value nodes = toFloat("energy_nodes", param("energy_nodes"));
   Value kindEntry = mul("kind_entry", number(double(kind)), nodes);
+  Value position = energyPosition(wavelength, "energy_node", nodes);
   // In a table with one energy, what is taken for the second is another's and counts for nothing.
-  return between(name, entriesAround(energyPosition(wavelength), nodes), [&](Value entry) {
-    Value index = tableIndex("entry", add("entry", kindEntry, entry), param("f_prime_count"));
-    return lookup(name, table, index);
-  });
+  return between(name, entriesAround(position, nodes),
+                 [&](Value entry) { return entryOf(name, table, add("entry", kindEntry, entry)); });
 }
 
 /// The factor at the nearest energy, or at both around the source in proportion.
 Value Emitter::channelFactor(Value nearest, Value wavelength) {
-  Value position = energyPosition(wavelength);
+  Value nodes = toFloat("energy_nodes", param("energy_nodes"));
+  Value position = energyPosition(wavelength, "energy_node", nodes);
   const auto ofChannel = [&](Value channel) { return factorOfBox("F_channel", nearest, channel); };
   if (variant.structureFactors == StructureFactors::BetweenChannels)
-    return between("F_channel",
-                   entriesAround(position, toFloat("energy_nodes", param("energy_nodes"))),
-                   ofChannel);
+    return between("F_channel", entriesAround(position, nodes), ofChannel);
   return ofChannel(op<math::FloorOp>("channel", add("channel", position, number(0.5))));
 }
 

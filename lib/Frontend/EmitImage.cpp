@@ -200,7 +200,7 @@ Value Emitter::correctedSample(const SampleIndices &at, Value position, Value di
   value = mul("I_sample", value, lookup("weight", "source_weight", at.source));
   if (variant.bandwidth == nanobragg::Bandwidth::Spectrum)
     value = mul("I_sample", value, weightOfSpectrum(incident.wavelength));
-  value = times("I_sample", value, captureOfSample(at, diffracted));
+  value = times("I_sample", value, captureOfSample(at, incident, diffracted));
   value = times("I_sample", value, polarizationOfSample(incident, diffracted));
   return times("I_sample", value, solidAngleOfSample(at, position));
 }

@@ -102,8 +102,9 @@ private:
 
   // EmitCapture.cpp
   SampleIndices firstOfLayer(const SampleIndices &at);
-  Value captureFraction(const SampleIndices &at, Value diffracted);
-  Value captureOfSample(const SampleIndices &at, Value diffracted);
+  Value attenuationDepth(llvm::function_ref<Value()> wavelength);
+  Value captureFraction(const SampleIndices &at, Value diffracted, Value depth);
+  Value captureOfSample(const SampleIndices &at, const Ray &incident, Value diffracted);
   Value captureOfPixel(const SampleIndices &first);
   Value capturedByLayers(const SampleIndices &first);
 
@@ -142,15 +143,15 @@ private:
 
   // EmitFactorsByEnergy.cpp
   bool factorsByEnergy() const;
-  Value tableIndex(StringRef name, Value number, Value size);
   Value factorOfBox(StringRef name, Value nearest, Value box);
   Value wavelengthOfFactors(Value source, const Ray &incident);
-  Value energyPosition(Value wavelength);
+  Value energyPosition(Value wavelength, StringRef node, Value nodes);
   struct Between {
     Value first, second, fraction;
   };
   Between entriesAround(Value position, Value nodes);
   Value between(StringRef name, const Between &entries, llvm::function_ref<Value(Value)> at);
+  Value entryOf(StringRef name, StringRef list, Value entry);
   Value dispersionOf(StringRef name, StringRef table, int64_t kind, Value wavelength);
   Value channelFactor(Value nearest, Value wavelength);
   Value anomalousFactorSquared(Value nearest, Value inside, Value wavelength);

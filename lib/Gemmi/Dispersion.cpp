@@ -13,6 +13,7 @@ Dispersion cromerLiberman(const std::string &name, const std::vector<double> &en
   if (!whole || element == gemmi::El::X)
     return result;
   result.atomicNumber = element.atomic_number();
+  result.weight = element.weight();
   result.fPrime.assign(energies.size(), 0);
   result.fDoublePrime.assign(energies.size(), 0);
   if (result.atomicNumber < 3 || result.atomicNumber > 92)

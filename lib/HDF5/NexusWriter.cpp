@@ -68,6 +68,17 @@ public:
     return d;
   }
 
+  /// Rows of equal lengths.
+  void rows(const std::string &name, const std::vector<std::vector<double>> &values) {
+    const std::array<hsize_t, 2> size{values.size(), values.front().size()};
+    std::vector<double> all;
+    for (const std::vector<double> &row : values)
+      all.insert(all.end(), row.begin(), row.end());
+    const Handle space(H5Screate_simple(2, size.data(), nullptr));
+    const Handle d = dataset(name, H5T_NATIVE_DOUBLE, space);
+    H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data());
+  }
+
   Handle number(const std::string &name, double value, const char *units) {
     const Handle space(H5Screate(H5S_SCALAR));
     Handle d = dataset(name, H5T_NATIVE_DOUBLE, space);
@@ -233,7 +244,11 @@ private:
     }
     b.attribute(wavelength, "variant", "incident_wavelength_1Dspectrum");
     b.numbers(beam + "incident_wavelength_1Dspectrum", wavelengths, "angstrom");
-    b.numbers(beam + "incident_wavelength_1Dspectrum_weights", weights, nullptr);
+    const std::string name = beam + "incident_wavelength_1Dspectrum_weights";
+    if (e.beam.weightsOfShots.empty())
+      b.numbers(name, weights, nullptr);
+    else
+      b.rows(name, e.beam.weightsOfShots);
   }
 
   void addSample(Builder &b) {

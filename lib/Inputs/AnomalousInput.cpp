@@ -142,6 +142,19 @@ std::vector<double> energiesOfSources(const ExperimentRequest &request,
   return energies;
 }
 
+/// Energies (eV) so close that f' and f'' are nearly linear in between, over a continuous spectrum.
+std::vector<double> energiesOfSpectrum(const Inputs &inputs) {
+  constexpr int steps = 2048;
+  constexpr double beyond = 1e-3; // the spectrum ends steeply
+  const auto [first, last] = std::ranges::minmax(inputs.spectrum);
+  const double low = units::wavelengthFromEnergy(1) / last[0] * (1 - beyond),
+               high = units::wavelengthFromEnergy(1) / first[0] * (1 + beyond);
+  std::vector<double> energies;
+  for (int i = 0; i <= steps; ++i)
+    energies.push_back(low + (high - low) * i / steps);
+  return energies;
+}
+
 /// f' and f'' of an element along a line through their values at a source's energy, between two
 /// energies around it: the table is exact there and has the slope that derivatives see.
 struct Tangents {
@@ -212,7 +225,10 @@ void loadAnomalousAtoms(const ExperimentRequest &request, LoadedInputs &loaded) 
       readScatterers(tableFile.empty() ? nullptr : &table, request, loaded);
   if (tableFile.empty()) {
     std::string remark;
-    table = tableOfElements(scatterers.atoms, energiesOfSources(request, loaded), remark);
+    table = tableOfElements(scatterers.atoms,
+                            loaded.inputs.spectrum.empty() ? energiesOfSources(request, loaded)
+                                                           : energiesOfSpectrum(loaded.inputs),
+                            remark);
     loaded.remarks.push_back(remark);
   }
   auto byEnergy = std::make_shared<FactorsByEnergy>(*loaded.inputs.byEnergy);

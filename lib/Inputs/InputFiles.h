@@ -24,7 +24,8 @@ struct InputFiles {
   std::optional<std::string> hkl, matrix, sources, image, mask, gainMap, panels, pixels;
   std::optional<std::string> expt;     ///< FILE or FILE:N
   std::optional<std::string> geometry; ///< CrystFEL's
-  std::optional<std::string> spectrum;
+  std::optional<std::string> spectrum, efficiency;
+  std::optional<std::string> sensorMaterial;                 ///< a name
   std::optional<std::string> dump;                           ///< read without hkl, written with it
   std::optional<std::string> hklChannels;                    ///< in place of hkl
   std::optional<std::string> anomalousAtoms, anomalousTable; ///< both or none, with hkl

@@ -10,7 +10,6 @@
 #include "lib/Formats/HklFile.h"
 #include "lib/Formats/MatrixFile.h"
 #include "lib/Formats/SourceFile.h"
-#include "lib/Formats/SpectrumFile.h"
 #include "lib/Formats/StolFile.h"
 #include "lib/Images/ImageFile.h"
 #include "lib/Images/PixelListFile.h"
@@ -20,6 +19,7 @@
 #include "lib/Inputs/FactorsByEnergyInput.h"
 #include "lib/Inputs/ImageHeader.h"
 #include "lib/Inputs/PanelFile.h"
+#include "lib/Inputs/SpectrumInput.h"
 #include "lib/Inputs/StructureFactorInput.h"
 #include "lib/Quantities/CallersWords.h"
 #include "lib/Quantities/QuantityRows.h"
@@ -47,26 +47,6 @@ void requireCell(const ExperimentRequest &request, LoadedInputs &loaded) {
     throw UsageError((request.files.expt ? *request.files.expt + " has no crystal, and so there is "
                                          : std::string()) +
                      request.noCell);
-}
-
-/// The spectrum's mean is the wavelength of headers and predictions where nothing else says it.
-void loadSpectrum(const std::string &path, Options &options, Inputs &inputs) {
-  double sum = 0, weights = 0;
-  const bool isLinear = options.spectrumBetween == SpectrumBetween::Linear;
-  const io::Spectrum spectrum = io::readSpectrumFile(path);
-  for (const auto &[wavelength, weight] : spectrum.points) {
-    if (isLinear) // a density over what the file has, to one over the wavelength
-      inputs.spectrum.push_back(
-          {wavelength * 1e-10, spectrum.isByEnergy ? weight / (wavelength * wavelength) : weight});
-    else if (weight > 0)
-      inputs.sources.push_back({{}, weight, wavelength * 1e-10});
-    sum += weight * wavelength;
-    weights += weight;
-  }
-  const auto header = [](const auto &h) { return h && h->wavelength; };
-  if (!options.lambda && !options.energy && !header(inputs.imageHeader) &&
-      !header(inputs.maskHeader))
-    options.lambda = units::wavelengthFromAngstrom(sum / weights);
 }
 
 /// Is there nothing of a crystal, but a background?
@@ -205,6 +185,7 @@ std::string withFile(const InputFiles &files, std::string problem) {
                     {"-mat", "--expt", files.expt},
                     {"-sourcefile", "-sourcefile", files.sources},
                     {"-sourcefile", "--spectrum", files.spectrum},
+                    {"--efficiency", "--efficiency", files.efficiency},
                     {"-mask", "-mask", files.mask},
                     {"-mask", "--expt", files.expt},
                     {"-mask", "--geom", files.geometry},
@@ -313,7 +294,14 @@ LoadedInputs loadInputs(const ExperimentRequest &request, io::HklStore *parsed) 
   if (!request.panels.empty() && !files.expt && !files.geometry)
     placeOwnPanels(request, loaded);
   loaded.geometryFromFile = files.expt.has_value();
-  load(files.spectrum, [&] { loadSpectrum(*files.spectrum, loaded.options, inputs); });
+  load(files.spectrum, [&] {
+    loadSpectrum(request, request.manyImages ? std::optional<std::size_t>(0) : std::nullopt,
+                 loaded);
+  });
+  if (files.efficiency)
+    loadEfficiency(*files.efficiency, inputs);
+  if (files.sensorMaterial)
+    loadSensorMaterial(request, inputs);
   if (files.panels)
     loaded.options.panels = readPanels(*files.panels);
   for (const BackgroundFile &table : files.backgrounds)

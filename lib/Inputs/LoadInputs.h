@@ -41,6 +41,8 @@ struct LoadedInputs {
   std::vector<std::string> warnings;
   /// From --expt: the experiment, and those that share its images. Empty without.
   std::vector<io::DialsExperiment> dials;
+  bool hasSpectraOfShots = false;   ///< --spectrum may have another one for each shot
+  bool isMeanWavelength = false;    ///< the wavelength is the mean of the spectrum
   bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
   std::string hallSymbol;           ///< the structure factors' space group; empty: unknown
   std::vector<std::string> remarks; ///< values that were taken from files; one sentence each

@@ -101,10 +101,16 @@ double finestSpacing(const ExperimentRequest &request, const LoadedInputs &loade
         const Vec3 corner = sum(p.pix0, sum(scaled(p.fastAxis, f), scaled(p.slowAxis, s)));
         largest = std::max(largest, length(difference(unit(corner), e.beam.direction)));
       }
-  double shortest = e.beam.wavelength / (1 + e.beam.dispersion / 2);
+  constexpr double sigmas = 4, least = 0.2; // as far as a wide bandwidth reaches
+  double shortest =
+      e.beam.wavelength * std::max(least, 1 / (1 + e.beam.dispersion / 2) -
+                                              sigmas * loaded.options.bandwidthSigma.value_or(0));
   for (const auto &[wavelength, density] : loaded.inputs.spectrum)
     if (density > 0)
       shortest = std::min(shortest, wavelength);
+  for (const SourceRow &source : loaded.inputs.sources)
+    if (source.weight.value_or(1) > 0)
+      shortest = std::min(shortest, source.wavelength.value_or(shortest));
   return largest > 0 ? shortest * 1e10 / largest : 1;
 }
 

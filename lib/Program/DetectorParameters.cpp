@@ -7,6 +7,8 @@ bool byDistance(const ProgramVariant &v) { return v.distance == DistanceInput::D
 bool byCloseDistance(const ProgramVariant &v) { return v.distance == DistanceInput::CloseDistance; }
 bool hasPanels(const ProgramVariant &v) { return v.panels; }
 bool absorbs(const ProgramVariant &v) { return v.capture != Capture::None; }
+bool absorbsByEnergy(const ProgramVariant &v) { return v.absorptionByEnergy; }
+bool absorbsAlike(const ProgramVariant &v) { return absorbs(v) && !v.absorptionByEnergy; }
 bool hasPixelList(const ProgramVariant &v) { return v.pixelList; }
 bool hasPixelListOnPanels(const ProgramVariant &v) { return v.pixelList && v.panels; }
 bool hasMask(const ProgramVariant &v) { return v.mask; }
@@ -171,8 +173,25 @@ constexpr Parameter rows[] = {
      .unit = "m",
      .meaning = "1/e absorption depth of the sensor",
      .place = AT(detector.attenuationDepth),
-     .usedBy = absorbs,
+     .usedBy = absorbsAlike,
      .groups = "sensor"},
+    {.name = "absorption_node",
+     .unit = "1/m",
+     .meaning = "reciprocal wavelength of each entry of absorption",
+     .place = AT(detector.absorptionNode),
+     .usedBy = absorbsByEnergy,
+     .discrete = true},
+    {.name = "absorption",
+     .unit = "1/m",
+     .meaning = "absorption coefficient of the sensor at these wavelengths",
+     .place = AT_LIST(detector.absorption),
+     .usedBy = absorbsByEnergy,
+     .groups = "sensor"},
+    {.name = "absorption_nodes",
+     .unit = "1",
+     .meaning = "number of these wavelengths",
+     .place = COUNT(absorptionNodes),
+     .usedBy = absorbsByEnergy},
     {.name = "sensor_thickness",
      .unit = "m",
      .meaning = "thickness of the sensor",

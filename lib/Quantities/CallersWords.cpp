@@ -27,18 +27,22 @@ std::string switched(const Quantity &row, std::string name) {
 /// By flag.
 const std::map<std::string, std::string, std::less<>> &fieldsOfPython() {
   static const auto table = [] {
-    std::map<std::string, std::string, std::less<>> all = {{"-mat", "Crystal.matrix"},
-                                                           {"-hkl", "Crystal.hkl"},
-                                                           {"-sourcefile", "Beam.sources"},
-                                                           {"-stol", "Beam.background"},
-                                                           {"-mask", "Detector.mask"},
-                                                           {"-gain_map", "Detector.gain_map"},
-                                                           {"--panels", "Detector.panels"},
-                                                           {"--expt", "Expt"},
-                                                           {"--cull", "cull="},
-                                                           {"--threads", "threads="},
-                                                           {"--precision", "precision="},
-                                                           {"--device", "device="}};
+    std::map<std::string, std::string, std::less<>> all = {
+        {"-mat", "Crystal.matrix"},
+        {"-hkl", "Crystal.hkl"},
+        {"-sourcefile", "Beam.sources"},
+        {"-stol", "Beam.background"},
+        {"-mask", "Detector.mask"},
+        {"-gain_map", "Detector.gain_map"},
+        {"--panels", "Detector.panels"},
+        {"--spectrum", "Beam.spectrum"},
+        {"--efficiency", "Detector.efficiency"},
+        {"--sensor-material", "Detector.material"},
+        {"--expt", "Expt"},
+        {"--cull", "cull="},
+        {"--threads", "threads="},
+        {"--precision", "precision="},
+        {"--device", "device="}};
     for (const Quantity *row : allQuantities()) {
       std::string name(row->more.python.empty() ? fieldOfOtherRow(*row) : row->more.python);
       if (name.empty())

@@ -220,7 +220,8 @@ expectedReflections(const Experiment &e, double partiality, bool ofImage,
   else
     for (std::int64_t i = 0; const Source &source : sourcesOf(e)) {
       image.model.beam.direction = scaled(source.direction, -1);
-      image.model.beam.wavelength = source.wavelength / units::angstrom;
+      if (!image.limits.spectrum)
+        image.model.beam.wavelength = source.wavelength / units::angstrom;
       addSpots(i++);
     }
   return expected;

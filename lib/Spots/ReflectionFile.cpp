@@ -9,10 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 namespace nanobragg {
@@ -77,43 +74,50 @@ std::array<double, 2> toMm(const io::DialsPanel &panel, const std::array<double,
   return mm;
 }
 
-/// For each row with light 1 where others with light are on its ray, as laue-dials has it.
-std::vector<double> harmonicsOf(const ReflectionTable &table) {
-  constexpr double dark = 1e-10; // part of the brightest: a structure factor that is a rounding
-  const auto photons = table.column("photons");
-  const double least = table.rows() ? dark * std::ranges::max(photons) : 0;
-  const auto rayOf = [&](std::size_t row) {
-    auto [h, k, l] = table.millerIndex[row];
-    const auto divisor = std::max(std::gcd(std::gcd(h, k), l), decltype(h)(1));
-    return std::tuple(table.panel[row], h / divisor, k / divisor, l / divisor);
-  };
-  std::map<decltype(rayOf(0)), std::size_t> orders;
-  for (std::size_t row = 0; row != table.rows(); ++row)
-    orders[rayOf(row)] += photons[row] > least;
-  std::vector<double> several(table.rows());
-  for (std::size_t row = 0; row != table.rows(); ++row)
-    several[row] = photons[row] > least && orders[rayOf(row)] > 1;
-  return several;
-}
-
 void writeDials(io::OutputFile &out, const ReflectionTable &table,
                 const io::DialsExperiment &model) {
+  std::vector<TableRow> rows;
+  for (const Spot &spot : spotsOf(table, model)) {
+    TableRow &row = rows.emplace_back();
+    row.spot = spot;
+    if (model.scan) {
+      const double width = units::radians(model.scan->width);
+      row.z = (spot.phi - units::radians(model.scan->start)) / width;
+      row.step[2] = width;
+    }
+    row.images = {0, 1};
+    std::ranges::copy(model.panels[spot.panel].pixelSize, row.step.begin());
+    row.observed = {spot.pixel[0], spot.pixel[1], row.z};
+    row.seen = false;
+  }
+  std::vector<TableColumn> more;
+  for (std::size_t i = 0; i != reflectionColumns.size(); ++i)
+    more.push_back({std::string(reflectionColumns[i].name), inUserUnits(table, i)});
+  if (TableColumn several = harmonicsOf(rows); std::ranges::count(several.values, 1.0) > 0)
+    more.push_back(std::move(several));
+  writeReflectionTable(out, rows, more);
+}
+
+} // namespace
+
+std::vector<Spot> spotsOf(const ReflectionTable &table, const io::DialsExperiment &model) {
   const auto fast = table.column("fast"), slow = table.column("slow"),
              angle = table.column("angle"), photons = table.column("photons"),
              wavelength = table.column("wavelength"), ff = table.column("covariance_ff"),
              ss = table.column("covariance_ss");
-  std::vector<TableRow> rows;
+  std::vector<Spot> spots;
   for (std::size_t i = 0; i != table.rows(); ++i) {
     const io::DialsPanel &panel = model.panels[std::size_t(table.panel[i])];
-    TableRow &row = rows.emplace_back();
-    Spot &spot = row.spot;
+    Spot &spot = spots.emplace_back();
     spot.hkl = table.millerIndex[i];
     spot.panel = std::size_t(table.panel[i]);
-    spot.pixel = {fast[i], slow[i]};
+    spot.pixel = spot.centroid = {fast[i], slow[i]};
     spot.mm = toMm(panel, spot.pixel);
     const Vec3 place =
         sum(panel.origin, sum(scaled(panel.fast, spot.mm[0]), scaled(panel.slow, spot.mm[1])));
-    spot.ray = scaled(unit(place), units::angstrom / wavelength[i]);
+    spot.wavelength = wavelength[i] / units::angstrom;
+    spot.ray = scaled(unit(place), 1 / spot.wavelength);
+    spot.phi = model.scan ? angle[i] : 0;
     spot.intensity = spot.variance = photons[i];
     constexpr double sigmas = 3;
     const auto range = [&](int axis, double centre, double variance) {
@@ -124,27 +128,9 @@ void writeDials(io::OutputFile &out, const ReflectionTable &table,
     };
     range(0, fast[i], ff[i]);
     range(1, slow[i], ss[i]);
-    if (model.scan) {
-      const double width = units::radians(model.scan->width);
-      spot.phi = angle[i];
-      row.z = (angle[i] - units::radians(model.scan->start)) / width;
-      row.step[2] = width;
-    }
-    row.images = {0, 1};
-    row.step[0] = panel.pixelSize[0];
-    row.step[1] = panel.pixelSize[1];
-    row.observed = {fast[i], slow[i], row.z};
-    row.seen = false;
   }
-  std::vector<TableColumn> more;
-  for (std::size_t i = 0; i != reflectionColumns.size(); ++i)
-    more.push_back({std::string(reflectionColumns[i].name), inUserUnits(table, i)});
-  if (std::vector<double> several = harmonicsOf(table); std::ranges::count(several, 1.0) > 0)
-    more.push_back({"harmonics", std::move(several), true});
-  writeReflectionTable(out, rows, more);
+  return spots;
 }
-
-} // namespace
 
 ReflectionFormat reflectionFormatOf(const std::string &name) {
   for (const auto &[ending, format] : {std::pair(".refl", ReflectionFormat::Dials),

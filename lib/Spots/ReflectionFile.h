@@ -4,7 +4,10 @@
 
 #include "lib/Files/OutputFile.h"
 #include "lib/Formats/DialsExperiment.h"
+#include "lib/Spots/Spot.h"
 #include "nanobragg/Reflections.h"
+
+#include <vector>
 
 namespace nanobragg {
 
@@ -17,6 +20,10 @@ ReflectionFormat reflectionFormatOf(const std::string &name);
 /// crystal static, for the rays of a .refl.
 void writeReflections(io::OutputFile &out, ReflectionFormat format, const ReflectionTable &table,
                       const io::DialsExperiment &model);
+
+/// A spot for each row: its mean place and direction, wavelength, photons, and a box of three
+/// standard deviations. `model`: as above.
+std::vector<Spot> spotsOf(const ReflectionTable &table, const io::DialsExperiment &model);
 
 } // namespace nanobragg
 #endif

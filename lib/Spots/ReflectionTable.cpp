@@ -87,4 +87,23 @@ void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows,
   out.write(bytes.data(), bytes.size());
 }
 
+TableColumn harmonicsOf(std::span<const TableRow> rows) {
+  constexpr double dark = 1e-10; // part of the brightest: a structure factor that is a rounding
+  double least = 0;
+  for (const TableRow &row : rows)
+    least = std::max(least, dark * row.spot.intensity);
+  const auto rayOf = [](const TableRow &row) {
+    const auto [h, k, l] = row.spot.hkl;
+    const auto divisor = std::max(std::gcd(std::gcd(h, k), l), std::int32_t(1));
+    return std::tuple(row.experiment, row.spot.panel, h / divisor, k / divisor, l / divisor);
+  };
+  std::map<decltype(rayOf(rows.front())), std::size_t> orders;
+  for (const TableRow &row : rows)
+    orders[rayOf(row)] += row.spot.intensity > least;
+  TableColumn several{"harmonics", {}, true};
+  for (const TableRow &row : rows)
+    several.values.push_back(row.spot.intensity > least && orders[rayOf(row)] > 1);
+  return several;
+}
+
 } // namespace nanobragg

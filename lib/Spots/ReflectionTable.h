@@ -35,5 +35,8 @@ struct TableColumn {
 void writeReflectionTable(io::OutputFile &out, std::span<const TableRow> rows,
                           std::span<const TableColumn> more = {});
 
+/// laue-dials' column `harmonics`: whether a row has light, and so have other orders of its ray.
+TableColumn harmonicsOf(std::span<const TableRow> rows);
+
 } // namespace nanobragg
 #endif

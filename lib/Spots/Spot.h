@@ -21,9 +21,9 @@ struct Spot {
   double phi = 0;
   /// rad, between them the node comes nearer to the sphere as it comes nearer to `phi`.
   std::array<double, 2> about{};
-  double wavelength = 0; ///< A, of a spectrum, with which the node is on the sphere; 0 0 0 has 0
-  double missing = 0;    ///< rad, of a still: rotation that the node needs to the sphere
-  bool entering = false; ///< from outside of the Ewald sphere into it
+  double wavelength = 0;         ///< A, of a continuous spectrum; where it is not known, 0
+  double missing = 0;            ///< rad, of a still: rotation that the node needs to the sphere
+  bool entering = false;         ///< from outside of the Ewald sphere into it
   std::array<double, 2> mm{};    ///< on the panel's plane, along fast and slow
   std::array<double, 2> pixel{}; ///< where it is detected; whole numbers are edges of pixels
   /// Pixels that it reaches: fast from, to; slow from, to. The ends are not part of it.

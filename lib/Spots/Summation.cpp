@@ -21,6 +21,10 @@ std::array<Vec3, 3> realVectors(const Spot &spot, const io::DialsExperiment &ima
   return real;
 }
 
+const float *panelOf(const Spot &spot, const SpotImage &pixels) {
+  return pixels.photons.data() + std::int64_t(spot.panel) * pixels.slowPixels * pixels.fastPixels;
+}
+
 double medianOfEdge(const Spot &spot, const float *panel, std::int64_t width) {
   const auto &[f0, f1, s0, s1] = spot.box;
   std::vector<float> edge;
@@ -37,8 +41,7 @@ double medianOfEdge(const Spot &spot, const float *panel, std::int64_t width) {
 
 void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixels) {
   const io::DialsPanel &p = image.panels[spot.panel];
-  const float *panel =
-      pixels.photons.data() + std::int64_t(spot.panel) * pixels.slowPixels * pixels.fastPixels;
+  const float *panel = panelOf(spot, pixels);
   const std::array<Vec3, 3> real = realVectors(spot, image);
   const Vec3 forward = scaled(image.beam.direction, -1);
   spot.background = pixels.background ? medianOfEdge(spot, panel, pixels.fastPixels) : 0;
@@ -66,6 +69,16 @@ void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixe
     }
   if (light > 0)
     spot.centroid = {moments[0] / light, moments[1] / light};
+}
+
+void lookAtSpot(Spot &spot, const SpotImage &pixels) {
+  const float *panel = panelOf(spot, pixels);
+  const auto &[f0, f1, s0, s1] = spot.box;
+  spot.background = pixels.background ? medianOfEdge(spot, panel, pixels.fastPixels) : 0;
+  spot.variance = spot.intensity + spot.background * double((f1 - f0) * (s1 - s0));
+  for (std::int64_t s = s0; s < s1; ++s)
+    for (std::int64_t f = f0; f < f1; ++f)
+      spot.peak = std::max(spot.peak, double(panel[s * pixels.fastPixels + f]));
 }
 
 } // namespace nanobragg

@@ -21,5 +21,8 @@ struct SpotImage {
 /// the median of the box's edge is subtracted from each pixel. `image`: as of predictSpots.
 void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixels);
 
+/// Sets background, variance and peak of a spot whose photons are known, by the pixels of its box.
+void lookAtSpot(Spot &spot, const SpotImage &pixels);
+
 } // namespace nanobragg
 #endif

@@ -32,6 +32,8 @@ const std::vector<Case> inputs = {
     {"--b-sol=50", [](L l) { return l.options.solventB == 50; }},
     {"--no-anomalous", [](L l) { return !l.options.anomalousScattering; }},
     {"--geom=a.geom", [](L l) { return l.files.geometry == "a.geom"; }},
+    {"--efficiency=e.txt", [](L l) { return l.files.efficiency == "e.txt"; }},
+    {"--sensor-material=Si", [](L l) { return l.files.sensorMaterial == "Si"; }},
     {"--spectrum=s.txt", [](L l) { return l.files.spectrum == "s.txt"; }},
     {"--expt=a.expt:3", [](L l) { return l.files.expt == "a.expt:3"; }},
     {"-dump f.bin", [](L l) { return l.files.dump == "f.bin" && !l.outputs.dumpFile; }},

@@ -56,6 +56,8 @@ std::string wordsOf(std::string_view name, const Exclusion *row = nullptr) {
                                                                  {"-pgmfile", "a.pgm"},
                                                                  {"--frames", "3"},
                                                                  {"--spectrum", "s.txt"},
+                                                                 {"--sensor-material", "Si"},
+                                                                 {"-detector_absorb", "9"},
                                                                  {"-sourcefile", "s.txt"},
                                                                  {"--geom", "g.geom"},
                                                                  {"--hkl-channels", "c.txt"},

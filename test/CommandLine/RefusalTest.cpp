@@ -56,7 +56,8 @@ TEST(Refusal, EveryNumberMustBeOne) {
       const bool words = values.find("FILE") != values.npos || values.find('|') != values.npos ||
                          values.find(',') != values.npos || values == "DIR" || values == "f64" ||
                          values == "PATTERN" || values == "STAGE" || values == "PARAMETERS" ||
-                         values == "LOSS" || values == "TEXT" || values == "I/N";
+                         values == "LOSS" || values == "NAME" || values == "TEXT" ||
+                         values == "I/N";
       if (flag.minimumValues() == 0 || words)
         continue;
       for (const char *bad : {"12x", "abc", "1,5", "nan"}) {

@@ -43,6 +43,8 @@ Experiment complete() {
   e.crystal.energyNodes.values = {1};
   e.beam.spectrumWavelength.values = {1e-10};
   e.beam.spectrumDensity = {1};
+  e.detector.absorptionNode.values = {1};
+  e.detector.absorption = {1};
   e.crystal.fPrime = e.crystal.fDoublePrime = {1};
   e.beam.sourceDirection = {{-1, 0, 0}};
   e.beam.sourceWavelength = {1e-10};

@@ -62,15 +62,15 @@ TEST(ProgramVariant, DistinctVariantsHaveDistinctTexts) {
 }
 
 TEST(ProgramVariant, DefaultText) {
-  EXPECT_EQ(
-      ProgramVariant().toString(),
-      "shape=square structure_factors=constant cell_source=cell cell_setting=right "
-      "spot_metric=right sources=generated divergence=uniform pivot=beam distance=distance "
-      "curvature=flat faces=right "
-      "solid_angle=pixel omega=once polarization=once capture=none water=none "
-      "mosaicity=ball averaging=sampled bandwidth=no sweep=no diffuse=no background=no dmin=no "
-      "by_source=no panels=no pixel_list=no mask=no light_given=no "
-      "point_spread=none counting_loss=no gain_map=no gain=no image_type=f32");
+  EXPECT_EQ(ProgramVariant().toString(),
+            "shape=square structure_factors=constant cell_source=cell cell_setting=right "
+            "spot_metric=right sources=generated divergence=uniform pivot=beam distance=distance "
+            "curvature=flat faces=right "
+            "solid_angle=pixel omega=once polarization=once capture=none absorption_by_energy=no "
+            "water=none mosaicity=ball averaging=sampled bandwidth=no sweep=no diffuse=no "
+            "background=no dmin=no "
+            "by_source=no panels=no pixel_list=no mask=no light_given=no "
+            "point_spread=none counting_loss=no gain_map=no gain=no image_type=f32");
 }
 
 std::string replaced(const std::string &from, const std::string &to) {

@@ -1,6 +1,5 @@
 #include "lib/Formats/CrystfelGeometry.h"
 
-#include "lib/Formats/SpectrumFile.h"
 #include "test/IO/TemporaryDirectory.h"
 
 namespace nanobragg::io {
@@ -122,26 +121,6 @@ TEST_F(CrystfelGeometryTest, RefusalsNameTheLine) {
   expectRefusal("p0/max_fs = 99", "p0/max_fs = -2", "no pixels");
   expectRefusal("p1/corner_x = -50\n", "", "lacks corner_x");
   expectRefusal("clen = 100 mm", "clen", "has no value");
-}
-
-TEST(SpectrumFile, TakesWavelengthsAndEnergies) {
-  const TemporaryDirectory directory;
-  EXPECT_TRUE(readSpectrumFile(directory.add("e.txt", "9500 2\n9600 1\n")).isByEnergy);
-  const auto [s, isByEnergy] =
-      readSpectrumFile(directory.add("s.txt", "# eV weight\n9500 2\n1.0, 1\n1.1 0\n"));
-  EXPECT_FALSE(isByEnergy);
-  ASSERT_EQ(s.size(), 3u);
-  EXPECT_NEAR(s[0][0], 12.398419843 / 9.5, 1e-6);
-  EXPECT_EQ(s[1], (std::array<double, 2>{1.0, 1}));
-  EXPECT_EQ(s[2], (std::array<double, 2>{1.1, 0}));
-  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 x\n")); }, "t.txt:1");
-  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 0\n")); }, "weight above 0");
-  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "1 nan\n")); }, "t.txt:1");
-  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "inf 1\n")); }, "t.txt:1");
-  for (const char *noXRays : {"1e308 1\n", "1e-9 1\n", "0 1\n"})
-    expectFileError([&] { readSpectrumFile(directory.add("t.txt", noXRays)); }, "X-rays have");
-  expectFileError([&] { readSpectrumFile(directory.add("t.txt", "\n1 -2\n")); },
-                  "t.txt:2: has the weight -2");
 }
 
 } // namespace

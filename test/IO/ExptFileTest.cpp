@@ -67,6 +67,36 @@ TEST_F(ExptFileTest, APolychromaticBeamHasARange) {
   expectRefusal(key, "\"wavelength_range\": [1.1, 0.9]", "two ascending numbers");
 }
 
+/// Stills of dxtbx's XFELBeam: the wavelengths are those of a scan, and each experiment is a point.
+TEST_F(ExptFileTest, AnXfelBeamHasTheWavelengthOfItsShot) {
+  const std::string text = R"({"__id__": "ExperimentList",
+    "experiment": [{"beam": 0, "detector": 0, "scan": 0, "scan_point": 1, "imageset": 0},
+                   {"beam": 0, "detector": 0, "scan": 0, "scan_point": 0, "imageset": 0},
+                   {"beam": 0, "detector": 0, "scan": 0, "scan_point": 1, "imageset": 0}],
+    "beam": [{"__id__": "xfel", "direction": [0, 0, 1], "probe": "x-ray"}],
+    "scan": [{"__stills_consolidated": true, "batch_offset": 0, "valid_image_ranges": {},
+              "properties": {"wavelength": [1.31, 1.29]}}],
+    "imageset": [{"__id__": "ImageSequence", "template": "run.nxs", "single_file_indices": [4, 7]}],
+    "detector": [{"panels": [{"fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
+      "origin": [-5, 5, -100], "image_size": [100, 100], "pixel_size": [0.1, 0.1]}]}]})";
+  const std::vector<DialsExperiment> all = readExpt(directory.add("x.expt", text));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].beam.wavelength, 1.29);
+  EXPECT_EQ(all[1].beam.wavelength, 1.31);
+  EXPECT_FALSE(all[0].scan);
+  EXPECT_TRUE(all[0].warnings.empty()) << all[0].warnings.front();
+  EXPECT_EQ(all[0].imageSet, all[2].imageSet);
+  EXPECT_NE(all[0].imageSet, all[1].imageSet);
+  const auto refuses = [&](const std::string &from, const std::string &to, const char *part) {
+    std::string other = text;
+    other.replace(other.find(from), from.size(), to);
+    expectFileError([&] { readExpt(directory.add("y.expt", other)); }, part);
+  };
+  refuses("\"scan_point\": 1", "\"scan_point\": 2", "its scan has 2 wavelengths");
+  refuses("\"properties\": {\"wavelength\": [1.31, 1.29]}", "\"image_range\": [1, 2]",
+          "refers to no scan with a \"wavelength\"");
+}
+
 TEST_F(ExptFileTest, WrittenAndReadAgainItIsTheSame) {
   const DialsExperiment e = first(list);
   OutputFile out(directory.path("b.expt"));

@@ -24,6 +24,7 @@ from nanobragg.refine.__main__ import main
 from nanobragg.refine._camera import Camera, read_camera
 from nanobragg.refine._crystal import rotation
 from nanobragg.refine._indexing import real_basis
+from nanobragg.refine._laue_search import orientations
 from nanobragg.refine._panels import BEAM
 from nanobragg.refine.laue import laue
 from nanobragg.refine.photographs import Model
@@ -226,6 +227,24 @@ class Metals(unittest.TestCase):
 
 
 class Proteins(unittest.TestCase):
+    def test_orientation_in_a_white_beam(self):
+        """The lattice is found among 4,000 rays though the camera is off by two pixels along each edge, and 1 mm in distance."""
+        cell, turn = [78.0, 80.0, 83.0, 90.0, 90.0, 90.0], (0.3, 0.5, 0.7)
+        wavelengths = np.linspace(0.8, 1.6, 81)
+        sim = nb.Simulator(nb.Crystal(real_space=1e-10 * np.linalg.inv(upright(cell, turn)), shape="gauss", average="closed", ncells=60, dmin=2.4e-10,
+                                      structure_factors=(np.random.default_rng(3).rayleigh(100, (81,) * 3), (-40,) * 3)),
+                           nb.Beam(spectrum=np.column_stack([1e-10 * wavelengths, np.ones(81)]), spectrum_between="linear", fluence=1e24),
+                           nb.Detector.plane((-0.06, 0.058, -0.15), (1, 0, 0), (0, -1, 0), (PIXELS, PIXELS), 1.2e-4, beam_direction=BEAM))
+        table = sim.reflections()
+        bright = np.argsort(-table.photons)[:400]
+        camera = Camera(np.array([-59.75, 57.8, -149.0]), np.array([1.0, 0, 0]), np.array([0.0, -1, 0]), 0.12)
+        q, sines = camera.directions(np.column_stack([table.fast, table.slow])[bright])
+        model = Model.read(" ".join(map(str, cell)) + " P 21 21 21", 1.0, 1.1)
+        found = orientations(q, sines, table.photons[bright], model, (0.8, 1.6), np.radians(0.12))
+        matrix, true = found[0][1] @ np.linalg.inv(real_basis(np.array(cell))).T, upright(cell, turn)
+        turns = [matrix @ np.diag(d) @ np.linalg.inv(true) for d in ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]
+        self.assertLess(min(np.linalg.norm(one - np.eye(3)) for one in turns), np.radians(0.5))
+
     def test_pink(self):
         """The slope of a narrow spectrum moves spots by pixels; camera and flux come out."""
         cell, group = [78.0, 80.0, 83.0, 90.0, 90.0, 90.0], "P 21 21 21"

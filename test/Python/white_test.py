@@ -1,6 +1,7 @@
 """Continuous spectra, from pink to white: against many lines, differences, refusals."""
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 
 import nanobragg as nb
 
+HC = 12398.42  # eV A
 SIZE = 800
 WHITE = (f"-cell 7 8 9 85 95 100 -misset 17 29 41 -default_F 100 -gauss_xtal -N 120 -distance 100 -detpixels {SIZE} -pixel 0.2 "
          "-fluence 1e24 -mosaic 0.1 --average=closed --average-tolerance=1e-3")
@@ -18,7 +20,7 @@ PINK = ("-cell 70 80 90 85 95 100 -misset 17 29 41 -default_F 100 -gauss_xtal -N
         "-fluence 1e24 -mosaic 0.1 --average=closed --average-tolerance=1e-2")
 
 
-class Spectra(unittest.TestCase):
+class Files(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -32,6 +34,8 @@ class Spectra(unittest.TestCase):
     def simulator(self, flags, path, between="linear"):
         return nb.Simulator.from_flags(f"{flags} --spectrum={path} --spectrum-between={between}", threads=2)
 
+
+class Spectra(Files):
     def test_white(self):
         wavelengths = np.linspace(0.6, 1.8, 1201)
         path = self.spectrum(wavelengths, np.exp(-0.5 * ((wavelengths - 1.1) / 0.35)**2))
@@ -273,7 +277,7 @@ Ge1 Ge 0.125 0.125 0.125 0.007
     def test_refusals(self):
         path = self.spectrum([0.9, 1.1], [1, 1])
         for more, words in (("-osc 1", "stills"), ("--bandwidth-sigma=1", "no other spread"), ("--average=sampled", "averages in closed form"),
-                            ("-detector_thick 500 -detector_abs 500 -detector_thicksteps 2", "one layer"), ("-curved_det", "flat")):
+                            ("-curved_det", "flat")):
             with self.assertRaisesRegex(ValueError, f"--spectrum-between=linear.*{words}"):
                 self.simulator(f"{PINK} {more}", path)
         with self.assertRaisesRegex(ValueError, "two points at 1 A"):
@@ -287,6 +291,191 @@ Ge1 Ge 0.125 0.125 0.125 0.007
             sim.hvp({"distance": 1.0})
         with self.assertRaisesRegex(ValueError, "traces of pixels"):
             sim.trace(1, 2)
+
+
+class OwnEnergies(Files):
+    """Factors that depend on the energy are those of each reflection's own: against lines."""
+
+    ENERGIES = np.linspace(9000, 20000, 1501)
+
+    def tables(self, more, flags=WHITE):
+        """Tables of a continuous spectrum and of its lines, with reflections that it does not cut."""
+        path = self.spectrum(self.ENERGIES, np.exp(-0.5 * ((self.ENERGIES - 13000) / 3500)**2))
+        sim = self.simulator(f"{flags} {more}", path)
+        table = sim.reflections()
+        wide = 5 * table.wavelength_sigma
+        whole = (table.wavelength - wide > HC / 20000) & (table.wavelength + wide < HC / 9000)
+        hkl = table.miller_index[whole][np.argsort(-table.photons[whole])[:60]]
+        lines = self.simulator(f"{flags} {more}", path, "lines")
+        hkl = hkl[lines.reflections(miller_index=hkl).panel >= 0]  # lines look for it at the mean wavelength
+        self.assertGreater(len(hkl), 30)
+        return sim, *(s.reflections(miller_index=hkl) for s in (sim, lines))
+
+    def test_dispersion(self):
+        """f' and f'' of Se and Br, whose edges are at 12.66 and 13.47 keV."""
+        random, factors, atoms = np.random.default_rng(1), os.path.join(self.folder, "f.hkl"), os.path.join(self.folder, "atoms.txt")
+        with open(factors, "w") as file:
+            for h, k, l in np.ndindex(15, 31, 33):
+                if (h, k - 15, l - 16) > (0, 0, 0):
+                    file.write(f"{h} {k - 15} {l - 16} {random.rayleigh(60):.3f} {random.uniform(-180, 180):.2f}\n")
+        with open(atoms, "w") as file:
+            file.write("SE 0.1 0.2 0.3 1 1.5\nBR 0.6 0.7 0.15 1 2\n")
+        listed = WHITE.replace("-default_F 100", f"-hkl {factors} -nointerpolate")
+        sim, table, lines = self.tables(f"--anomalous-atoms={atoms}", listed)
+        edges = np.min([np.abs(HC / table.wavelength - edge) for edge in (12658, 13474)], axis=0)
+        off = np.abs(table.photons / lines.photons - 1)
+        self.assertLess(np.median(off), 1e-3)
+        self.assertLess(off[edges > 300].max(), 4e-3)
+        self.assertLess(off.max(), 0.03)
+        without = self.simulator(listed, os.path.join(self.folder, "s.txt")).reflections(miller_index=table.miller_index)
+        self.assertGreater(np.abs(without.photons / table.photons - 1).max(), 0.1)
+        self.assertEqual(sim["f_prime"].size, sim["f_double_prime"].size)
+
+    def test_sensor(self):
+        _, table, lines = self.tables("-detector_thick 450 --sensor-material=Si -detector_thicksteps 2")
+        np.testing.assert_allclose(table.photons, lines.photons, rtol=4e-3)
+        np.testing.assert_allclose(table.fast, lines.fast, atol=2e-3)
+        # At a right angle, of 450 um, by the photoabsorption of silicon in tables of Elam, Ravel and Sieber.
+        near = nb.Detector(distance=0.1, shape=(100, 100), pixel_size=1e-5, thickness=450e-6, thickness_steps=1, material="Si")
+        crystal = nb.Crystal(cell=(2e-9, 2e-9, 2e-9, *[np.pi / 2] * 3), default_F=1, shape="gauss", average="closed", ncells=20, misset=(0.1, 0.2, 0.3))
+        for energy, part in ((10e3, 0.970), (20e3, 0.348)):
+            depth = nb.Simulator(crystal, nb.Beam(wavelength=1e-10 * HC / energy), near)["attenuation_depth"]
+            self.assertAlmostEqual(1 - np.exp(-450e-6 / depth), part, delta=0.015)
+
+    def test_efficiency(self):
+        energies = np.linspace(8000, 21000, 131)
+        part = 0.9 - 0.5 * np.sin(energies / 3000)**2
+        path = self.spectrum(energies, part, "efficiency.txt")
+        sim, table, lines = self.tables(f"--efficiency={path}")
+        np.testing.assert_allclose(table.photons, lines.photons, rtol=4e-3)
+        plain = self.simulator(WHITE, os.path.join(self.folder, "s.txt"))
+        all_photons = plain.reflections(miller_index=table.miller_index)
+        wavelengths = HC / energies
+        counted = np.interp(table.wavelength, wavelengths[::-1], part[::-1])
+        np.testing.assert_allclose(table.photons / all_photons.photons, counted, rtol=0.015)
+        self.assertLess(sim["fluence"], 0.9 * plain["fluence"])
+        beam = {"spectrum": np.column_stack([1e-10 * HC / self.ENERGIES, np.ones(len(self.ENERGIES))]), "spectrum_between": "linear"}
+        crystal = nb.Crystal(cell=(2e-9, 2e-9, 2e-9, *[np.pi / 2] * 3), default_F=1, shape="gauss", average="closed", ncells=20, misset=(0.1, 0.2, 0.3))
+        fluence = [nb.Simulator(crystal, nb.Beam(**beam), nb.Detector(distance=0.1, shape=(100, 100), **more))["fluence"]
+                   for more in ({}, {"efficiency": [[1e-11, 0.25], [1e-9, 0.25]]})]
+        self.assertAlmostEqual(fluence[1] / fluence[0], 0.25)
+        with self.assertRaisesRegex(ValueError, "Detector.efficiency: goes from .* eV, and the beam has 20000 eV; add lines"):
+            nb.Simulator(crystal, nb.Beam(**beam), nb.Detector(distance=0.1, shape=(100, 100), efficiency=[[1e-10, 1], [2e-10, 1]]))
+        with self.assertRaisesRegex(OSError, "efficiency 85; the part of the photons that counts is from 0 to 1"):
+            self.simulator(f"{WHITE} --efficiency={self.spectrum([1, 2], [85, 90], 'percent.txt')}", path)
+
+    def test_refusals(self):
+        path = self.spectrum([0.9, 1.1], [1, 1])
+        for more, words in (("-detector_thick 450 --sensor-material=wood", "does not know 'wood'; it knows Si, Ge"),
+                            ("--sensor-material=Si", "without a thickness; give -detector_thick"),
+                            ("-detector_thick 450 -detector_abs 9 --sensor-material=Si", "exclude each other")):
+            with self.assertRaisesRegex(ValueError, words):
+                self.simulator(f"{PINK} {more}", path)
+
+
+class Shapes(unittest.TestCase):
+    """Spectra by name, of each shot its own, and what is written of them."""
+
+    FLAGS = ("-cell 20 25 30 85 95 100 -misset 17 29 41 -default_F 100 -gauss_xtal -N 60 -distance 100 -detpixels 400 -pixel 0.4 "
+             "-fluence 1e24 -mosaic 0.1 --average=closed --average-tolerance=1e-2")
+
+    def run_in(self, folder, *words):
+        done = subprocess.run([sys.executable, "-m", "nanobragg.simulate", *self.FLAGS.split(), *words, "--quiet"], cwd=folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return done.returncode, done.stderr
+
+    @staticmethod
+    def columns(path):
+        with open(path, "rb") as file:
+            data = importlib.import_module("msgpack").unpackb(file.read(), raw=False)[2]["data"]
+        types = {"int": "<i4", "std::size_t": "<u8", "double": "<f8", "bool": "?", "vec3<double>": "(3,)<f8", "int6": "(6,)<i4",
+                 "cctbx::miller::index<>": "(3,)<i4"}
+        return {name: np.frombuffer(content, types[kind]) for name, (kind, (_, content)) in data.items()}
+
+    def test_named(self):
+        sim = nb.Simulator.from_flags(f"{self.FLAGS} --spectrum=gaussian:12400,3")
+        wavelength, density = sim["spectrum_wavelength"].ravel(), sim["spectrum_density"].ravel()
+        mean = np.average(wavelength, weights=density)
+        self.assertAlmostEqual(mean, 1e-10 * HC / 12400, delta=2e-13)
+        self.assertAlmostEqual(np.sqrt(np.average((wavelength - mean)**2, weights=density)) / mean, 0.03 / np.sqrt(8 * np.log(2)), delta=2e-4)
+        lines = nb.Simulator.from_flags(f"{self.FLAGS} --spectrum=gaussian:12400,3 --spectrum-between=lines")
+        np.testing.assert_allclose(lines.image().sum(), sim.image().sum(), rtol=2e-3)
+        with self.assertRaisesRegex(ValueError, "Beam.spectrum gaussian:12400: it has 1 numbers; it is gaussian:ENERGY,WIDTH"):
+            nb.Simulator(nb.Crystal(cell=(2e-9, 2e-9, 2e-9, *[np.pi / 2] * 3), default_F=1, shape="gauss", average="closed", ncells=20),
+                         nb.Beam(spectrum="gaussian:12400"), nb.Detector(distance=0.1, shape=(100, 100)))
+
+    def test_wide_bandwidths(self):
+        """From 6 % on, a bandwidth is a continuous spectrum, whose image takes no longer for being wider."""
+        narrow, wide = (nb.Simulator.from_flags(f"{self.FLAGS} -lambda 1 --bandwidth-sigma={sigma}") for sigma in (5, 8))
+        self.assertNotIn("spectrum_density", narrow)
+        self.assertIn("spectrum_density", wide)
+        with tempfile.TemporaryDirectory() as folder:
+            wavelengths = np.linspace(0.68, 1.32, 641)
+            np.savetxt(os.path.join(folder, "s.txt"), np.c_[wavelengths, np.exp(-0.5 * ((wavelengths - 1) / 0.08)**2)])
+            lines = nb.Simulator.from_flags(f"{self.FLAGS} --spectrum={folder}/s.txt").image()
+        image = wide.image()
+        image[180:220, 180:220] = lines[180:220, 180:220] = 0  # the direct beam
+        np.testing.assert_allclose(image.sum(), lines.sum(), rtol=2e-3)
+        lit = lines > 0.01 * lines.max()
+        self.assertLess(np.percentile(np.abs(image - lines)[lit], 99), 0.01 * lines.max())
+
+    def test_labels(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, said = self.run_in(folder, "--spectrum=flat:8000,16000", "--write-refl=a.refl", "--write-expt=a.expt", "--write-map=map.npy",
+                                     "-floatfile", "a.npy", "--reflections=table.npz")
+            self.assertEqual(code, 0, said)
+            labels, table = self.columns(os.path.join(folder, "a.refl")), np.load(os.path.join(folder, "table.npz"))
+            wavelength = {tuple(h): w for h, w in zip(table["miller_index"].tolist(), table["wavelength"])}
+            photons = {tuple(h): n for h, n in zip(table["miller_index"].tolist(), table["photons"])}
+            hkl = [tuple(h) for h in labels["miller_index"].tolist()]
+            self.assertGreater(len(hkl), 500)
+            np.testing.assert_allclose(labels["wavelength"], [wavelength[h] for h in hkl])
+            np.testing.assert_allclose(labels["intensity.sum.value"], [photons[h] for h in hkl])
+            np.testing.assert_allclose(np.linalg.norm(labels["s1"], axis=1), 1 / labels["wavelength"])
+            rays = [tuple(np.array(h) // max(np.gcd.reduce(h), 1)) for h in hkl]
+            self.assertEqual([bool(m) for m in labels["harmonics"]], [rays.count(ray) > 1 for ray in rays])
+            with open(os.path.join(folder, "a.expt")) as file:
+                beam, = json.load(file)["beam"]
+            self.assertEqual(beam["__id__"], "polychromatic")
+            np.testing.assert_allclose(beam["wavelength_range"], [HC / 16000, HC / 8000], rtol=1e-4)
+            image, found = np.load(os.path.join(folder, "a.npy")), np.load(os.path.join(folder, "map.npy"))
+            image[180:220, 180:220] = 0  # the direct beam
+            brightest = np.unravel_index(image.argmax(), image.shape)
+            there = tuple(int(i) for i in np.rint(found[(slice(3), *brightest)]))
+            self.assertAlmostEqual(float(found[(3, *brightest)]), wavelength[there], places=5)
+            code, said = self.run_in(folder, "--spectrum=flat:8000,16000", "--write-stream=a.stream")
+            self.assertEqual(code, 2)
+            self.assertIn("--write-stream: a stream has one photon energy", said)
+        sim = nb.Simulator.from_flags(f"{self.FLAGS} --spectrum=flat:8000,16000")
+        spots = sim.spots(1.0)
+        self.assertTrue({tuple(h) for h in spots.miller_index.tolist()} <= set(hkl))
+        at = tuple(int(i) for i in brightest)
+        self.assertEqual(tuple(spots.miller_index[spots.labels[at] - 1].tolist()), there)
+        np.testing.assert_allclose(sim.miller_indices()[at], found[(slice(3), *at)], atol=1e-3)
+
+    def test_each_shot_has_its_own(self):
+        h5py = importlib.import_module("h5py")
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "shots.txt"), "w") as file:
+                file.write("misset\n0 0 0\n10 20 30\n0 0 0\n")
+            code, said = self.run_in(folder, "--spectrum=sase:12400,1,0.1,5", "--shots=shots.txt", "--nexus=run.nxs", "--write-refl=run.refl", "-nonoise")
+            self.assertEqual(code, 0, said)
+            with h5py.File(os.path.join(folder, "run.nxs")) as file:
+                images = file["entry/data/data"][()]
+                weights = file["entry/instrument/beam/incident_wavelength_1Dspectrum_weights"][()]
+            self.assertEqual(len(weights), 3)
+            self.assertLess(np.corrcoef(weights)[0, 1], 0.9)
+            self.assertGreater(np.abs(images[0] - images[2]).max(), 0.1 * images.max(), "one orientation, two spectra")
+            # The file is itself one of spectra of shots.
+            code, said = self.run_in(folder, "--spectrum=run.nxs", "--spectrum-between=linear", "--shots=shots.txt", "--nexus=again.nxs", "-nonoise")
+            self.assertEqual(code, 0, said)
+            with h5py.File(os.path.join(folder, "again.nxs")) as file:
+                np.testing.assert_allclose(file["entry/data/data"][()], images, atol=1e-3 * images.max())
+            columns = self.columns(os.path.join(folder, "run.refl"))
+            self.assertEqual(sorted(set(columns["id"].tolist())), [0, 1, 2])
+            code, said = self.run_in(folder, "--spectrum=run.nxs", "--frames=4", "--nexus=four.nxs")
+            self.assertNotEqual(code, 0)
+            self.assertIn("has spectra of 3 shots", said)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ VALUES = {"--emit": ["nb"], "--timing": ["t.json"], "--dump-ir": ["d"], "--grad"
           "--trace-pixel": ["1,2"], "-printout_pixel": ["1", "2"], "--until-before": ["fuse"],
           "--until-after": ["fuse"], "--pipeline": ["builtin.module()"], "--plugin": ["p.so"],
           "--schedule": ["s.txt"], "--patterns": ["p.pdll"], "--frames": ["3"], "--spectrum": ["s.txt"],
+          "--sensor-material": ["Si"], "-detector_absorb": ["9"],
           "-hkl": ["a.hkl"], "-dump": ["f.bin"], "--hkl-channels": ["c.txt"], "--anomalous-atoms": ["a.txt"],
           "--anomalous-table": ["t.txt"],
           "-sourcefile": ["s.txt"], "--geom": ["g.geom"], "--expt": ["a.expt"], "--shots": ["s.txt"], "--pixels": ["p.txt"],

@@ -166,6 +166,15 @@ io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete, cons
   e.beam.flux = complete.report.flux;
   for (std::size_t i = 0; i < x.beam.sourceWavelength.size(); ++i)
     e.beam.spectrum.push_back({x.beam.sourceWavelength[i] * 1e10, x.beam.sourceWeight[i]});
+  if (x.variant.bandwidth == Bandwidth::Spectrum) {
+    const std::vector<double> &nodes = x.beam.spectrumWavelength.values;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      e.beam.spectrum.push_back({nodes[i] * 1e10, x.beam.spectrumDensity[i]});
+    // Programs for monochromatic beams take a pink one for such.
+    constexpr double wide = 1.15;
+    if (nodes.back() > wide * nodes.front())
+      e.beam.wavelengthRange = {nodes.front() * 1e10, nodes.back() * 1e10};
+  }
   e.averages = averagesOf(x);
   e.panels = panelsOf(complete, line, loaded, frame);
   const bool still = frames == 0 || (frames == 1 && !(complete.report.osc > 0));

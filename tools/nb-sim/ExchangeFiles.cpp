@@ -86,7 +86,9 @@ void ExchangeFiles::write(const RenderedImage &image, Simulator &simulator) {
                      simulatedExperiment(setup.complete, line, setup.loaded, 1));
   if (labels.wanted()) {
     labels.add(0, setup.complete, simulatedExperiment(setup.complete, line, setup.loaded, 1),
-               image.pixels);
+               image.pixels,
+               SpotLabels::takesTable(line, setup.complete.experiment) ? simulator.reflections()
+                                                                       : ReflectionTable());
     labels.write(
         [&](std::int64_t) {
           return SpotLabels::ImageName{imageName(), o.nexusFile && !o.cbfFile ? "//0" : ""};

@@ -1,8 +1,10 @@
 #include "tools/nb-sim/FrameRenderer.h"
 
+#include "lib/Inputs/SpectrumInput.h"
 #include "lib/Trace/Trace.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
+#include "tools/nb-sim/SpotLabels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,9 +27,11 @@ void RenderedFrame::addUp() {
   }
 }
 
-CompleteExperiment FrameRenderer::complete(const CommandLine &ofFrame,
-                                           const FrameLattice &lattice) {
+CompleteExperiment FrameRenderer::complete(const CommandLine &ofFrame, const FrameLattice &lattice,
+                                           std::int64_t frame) {
   CommandLine line = ofFrame;
+  if (setup.loaded.hasSpectraOfShots)
+    replaceSpectrum(*line.files.spectrum, std::size_t(frame), setup.loaded, line.options, inputs);
   applyShot(lattice.own, line);
   if (lattice.matrix)
     inputs.matrix = *lattice.matrix;
@@ -43,7 +47,7 @@ SimulatorOptions FrameRenderer::optionsOf() const {
 
 void FrameRenderer::prepare() {
   const Frame frame = plan.frame(0);
-  Simulator(complete(frame.line, frame.lattices.front()).experiment, optionsOf())
+  Simulator(complete(frame.line, frame.lattices.front(), 0).experiment, optionsOf())
       .prepare(PixelType::F32);
 }
 
@@ -54,7 +58,7 @@ RenderedFrame FrameRenderer::render(std::int64_t i) {
   RenderedFrame result{std::move(frame.line), {}, {}};
   bool wet = false;
   for (const FrameLattice &lattice : frame.lattices) {
-    CompleteExperiment one = complete(result.line, lattice);
+    CompleteExperiment one = complete(result.line, lattice, i);
     const std::size_t pixels = std::size_t(one.experiment.pixelCount());
     if (!lattice.there) {
       result.lattices.push_back({std::move(one), std::vector<float>(pixels), {}});
@@ -87,7 +91,14 @@ RenderedFrame FrameRenderer::render(std::int64_t i) {
     }
     if (setup.line.outputs.mapFile)
       result.map.add(one, result.line, weight, setup, kernels);
-    result.lattices.push_back({std::move(one), std::move(image), std::move(photons)});
+    ReflectionTable table;
+    if (SpotLabels::takesTable(setup.line, one.experiment)) {
+      table = simulator.reflections();
+      for (double &light : table.columns[0])
+        light *= weight;
+    }
+    result.lattices.push_back(
+        {std::move(one), std::move(image), std::move(photons), std::move(table)});
   }
   return result;
 }
@@ -101,7 +112,7 @@ std::vector<io::DialsExperiment> FrameRenderer::describe(std::int64_t i, std::in
   const Frame frame = plan.frame(i);
   std::vector<io::DialsExperiment> lattices;
   for (const FrameLattice &lattice : frame.lattices)
-    lattices.push_back(describe(complete(frame.line, lattice), frame.line, frames));
+    lattices.push_back(describe(complete(frame.line, lattice, i), frame.line, frames));
   return lattices;
 }
 
@@ -112,7 +123,7 @@ io::DialsExperiment FrameRenderer::model(const CompleteExperiment &lattice,
 
 io::DialsExperiment FrameRenderer::model(std::int64_t i, std::size_t lattice) {
   const Frame frame = plan.frame(i);
-  return model(complete(frame.line, frame.lattices[lattice]), frame.line);
+  return model(complete(frame.line, frame.lattices[lattice], i), frame.line);
 }
 
 } // namespace nanobragg

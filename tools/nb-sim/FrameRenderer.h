@@ -3,6 +3,7 @@
 #define NANOBRAGG_NBSIM_FRAMERENDERER_H
 
 #include "lib/Formats/DialsExperiment.h"
+#include "nanobragg/Reflections.h"
 #include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/LightMap.h"
 
@@ -16,6 +17,7 @@ struct RenderedLattice {
   CompleteExperiment complete;
   std::vector<float> image;
   std::vector<double> photons; ///< with point spread, see Simulator::photons()
+  ReflectionTable table{};     ///< where labels take one
 };
 
 struct RenderedFrame {
@@ -48,13 +50,14 @@ public:
   double kernelSeconds() const { return seconds; }
 
 private:
-  CompleteExperiment complete(const CommandLine &line, const FrameLattice &lattice);
+  CompleteExperiment complete(const CommandLine &line, const FrameLattice &lattice,
+                              std::int64_t frame);
   SimulatorOptions optionsOf() const;
 
   const RunSetup &setup;
   KernelProvider &kernels;
   const FramePlan &plan;
-  Inputs inputs; ///< whose matrix is that of the frame at hand
+  Inputs inputs; ///< with the matrix and the spectrum of the frame at hand
   bool told = false, shortfallTold = false;
   double seconds = 0;
 };

@@ -5,6 +5,7 @@
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Images/NpyFile.h"
+#include "nanobragg/SpotOfPixel.h"
 #include "tools/nb-sim/DialsExperimentOf.h"
 
 #include <algorithm>
@@ -115,10 +116,6 @@ void LightMap::add(const CompleteExperiment &complete, const CommandLine &line, 
   const Experiment bragg = braggAlone(complete.experiment);
   const Detector &d = bragg.detector;
   const std::vector<float> light = render(bragg);
-  const std::vector<double> wavelengths = meanWavelengths(bragg, light, render);
-  const Experiment lattice = withoutFactors(bragg);
-  const std::vector<float> factors = render(lattice), peaks = render(atThePeak(lattice));
-  const double height = bragg.variant.shape == CrystalShape::Round ? constants::roundHeight : 1;
   const std::size_t pixels = light.size();
   if (values.empty()) {
     shape = {5, std::size_t(d.slowPixels), std::size_t(d.fastPixels)};
@@ -127,16 +124,37 @@ void LightMap::add(const CompleteExperiment &complete, const CommandLine &line, 
     values.resize(5 * pixels);
     brightest.assign(pixels, -1);
   }
-  forEachPixel(model, d, [&](std::size_t p, const Vec3 &direction) {
-    const float photons = float(light[p] * weight);
-    if (!(photons > brightest[p]))
-      return;
-    brightest[p] = photons;
-    const Vec3 q = scaled(sum(direction, model.beam.direction), 1 / wavelengths[p]);
-    for (int i = 0; i < 3; ++i)
-      values[i * pixels + p] = float(dot(model.crystal->real[i], q));
-    values[3 * pixels + p] = float(wavelengths[p]);
-    values[4 * pixels + p] = peaks[p] > 0 ? float(factors[p] / peaks[p] / (height * height)) : 0;
+  const auto take = [&](const std::vector<double> &wavelengths, const auto &partiality) {
+    forEachPixel(model, d, [&](std::size_t p, const Vec3 &direction) {
+      const float photons = float(light[p] * weight);
+      if (!(photons > brightest[p]))
+        return;
+      brightest[p] = photons;
+      const Vec3 q = scaled(sum(direction, model.beam.direction), 1 / wavelengths[p]);
+      for (int i = 0; i < 3; ++i)
+        values[i * pixels + p] = float(dot(model.crystal->real[i], q));
+      values[3 * pixels + p] = float(wavelengths[p]);
+      values[4 * pixels + p] = partiality(p);
+    });
+  };
+  if (bragg.variant.bandwidth == Bandwidth::Spectrum) {
+    const ReflectionTable table = Simulator(bragg, setup.simulatorOptions(kernels)).reflections();
+    const std::vector<std::int32_t> rows =
+        brightestRows(table, bragg.panelCount(), d.slowPixels, d.fastPixels);
+    const auto ofRow = [&](std::size_t p, std::string_view name, double otherwise) {
+      return rows[p] < 0 ? otherwise : table.column(name)[std::size_t(rows[p])];
+    };
+    std::vector<double> wavelengths;
+    for (std::size_t p = 0; p != pixels; ++p)
+      wavelengths.push_back(ofRow(p, "wavelength", bragg.beam.wavelength) * 1e10);
+    take(wavelengths, [&](std::size_t p) { return float(ofRow(p, "partiality", 0)); });
+    return;
+  }
+  const Experiment lattice = withoutFactors(bragg);
+  const std::vector<float> factors = render(lattice), peaks = render(atThePeak(lattice));
+  const double height = bragg.variant.shape == CrystalShape::Round ? constants::roundHeight : 1;
+  take(meanWavelengths(bragg, light, render), [&](std::size_t p) {
+    return peaks[p] > 0 ? float(factors[p] / peaks[p] / (height * height)) : 0;
   });
 }
 

@@ -18,7 +18,7 @@ class LightMap {
 public:
   /// Takes a crystal's light, where no crystal before was brighter. `line`: the image's command
   /// line. `weight`: by which the crystal's photons are multiplied. Renders two to four images,
-  /// with the run's kernels and threads.
+  /// with the run's kernels and threads; with a continuous spectrum, one and a table.
   void add(const CompleteExperiment &complete, const CommandLine &line, double weight,
            const RunSetup &setup, KernelProvider &kernels);
 

@@ -141,11 +141,11 @@ private:
     trace::Span span("files", "write image");
     span.explain([&] { return std::to_string(i + 1); });
     frame.addUp();
-    auto &[complete, image, photons] = frame.lattices.front();
+    RenderedLattice &sum = frame.lattices.front();
     if (nexus)
-      nexus->write(i, {image, photons}, frame.line, complete);
-    files.write(i + 1, {image, photons, &frame.map}, frame.line, complete,
-                dialsExperimentOf(complete, frame.line, setup.loaded, 1));
+      nexus->write(i, {sum.image, sum.photons}, frame.line, sum.complete);
+    files.write(i + 1, {sum.image, sum.photons, &frame.map}, frame.line, sum.complete,
+                dialsExperimentOf(sum.complete, frame.line, setup.loaded, 1));
     if (journal)
       journal->finish(i + 1);
     team.made(i + 1);

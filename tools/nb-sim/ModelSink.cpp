@@ -20,7 +20,7 @@ void ModelSink::add(std::int64_t frame, const RenderedFrame &rendered,
   for (const RenderedLattice &lattice : rendered.lattices) {
     if (spots.wanted())
       spots.add(frame, lattice.complete, renderer.model(lattice.complete, rendered.line),
-                lattice.image);
+                lattice.image, lattice.table);
     if (!stills.empty())
       stills[std::size_t(frame)].push_back(
           renderer.describe(lattice.complete, rendered.line, plan.count()));

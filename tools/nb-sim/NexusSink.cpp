@@ -1,6 +1,7 @@
 #include "tools/nb-sim/NexusSink.h"
 
 #include "lib/Files/FileError.h"
+#include "lib/Inputs/SpectrumInput.h"
 #include "lib/Quantities/Printable.h"
 
 #include <algorithm>
@@ -14,9 +15,22 @@
 
 namespace nanobragg {
 
+/// With the spectra of all shots where they differ.
+static io::DialsExperiment withSpectra(io::DialsExperiment described, const RunSetup &setup,
+                                       std::int64_t frames) {
+  if (!setup.loaded.hasSpectraOfShots || frames == 1)
+    return described;
+  SpectraOfShots spectra = spectraOfShots(*setup.line.files.spectrum, std::size_t(frames));
+  if (!spectra.first.empty()) {
+    described.beam.spectrum = std::move(spectra.first);
+    described.beam.weightsOfShots = std::move(spectra.weights);
+  }
+  return described;
+}
+
 NexusSink::NexusSink(const RunSetup &setup, std::int64_t frames, bool stills,
                      const SeriesJournal *journal, io::DialsExperiment described)
-    : name(*setup.line.outputs.nexusFile), first(std::move(described)),
+    : name(*setup.line.outputs.nexusFile), first(withSpectra(std::move(described), setup, frames)),
       part(journal ? journal->part() : alone) {
   const CommandLine &line = setup.line;
   const Detector &detector = setup.complete.experiment.detector;

@@ -5,6 +5,7 @@
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Quantities/UsageError.h"
 #include "lib/Spots/Prediction.h"
+#include "lib/Spots/ReflectionFile.h"
 #include "lib/Spots/Summation.h"
 #include "tools/nb-sim/SeriesJournal.h"
 
@@ -96,10 +97,9 @@ SpotLabels::SpotLabels(const RunSetup &setup, std::int64_t count, bool stills, i
   const OutputOptions &o = setup.line.outputs;
   if (!o.reflFile && !o.streamFile)
     return;
-  if (setup.complete.experiment.variant.bandwidth == Bandwidth::Spectrum)
-    throw UsageError("--write-refl and --write-stream write spots at one wavelength, and the "
-                     "spectrum is continuous (--spectrum-between=linear); --reflections=FILE "
-                     "writes reflections with the wavelength of each");
+  if (o.streamFile && setup.complete.experiment.variant.bandwidth == Bandwidth::Spectrum)
+    throw UsageError("--write-stream: a stream has one photon energy, and the spectrum is "
+                     "continuous; --write-refl writes the wavelength of each reflection");
   images.resize(std::size_t(count));
   if (o.reflFile && writes)
     table.emplace(partName(*o.reflFile, part));
@@ -142,19 +142,31 @@ void SpotLabels::take(const std::string &packed,
   }
 }
 
+bool SpotLabels::takesTable(const CommandLine &line, const Experiment &experiment) {
+  return line.outputs.reflFile && experiment.variant.bandwidth == Bandwidth::Spectrum;
+}
+
 void SpotLabels::add(std::int64_t image, const CompleteExperiment &complete,
-                     const io::DialsExperiment &model, std::span<const float> photons) {
+                     const io::DialsExperiment &model, std::span<const float> photons,
+                     const ReflectionTable &table) {
   const Experiment &e = complete.experiment;
   const SpotSize size = sizeOf(complete, !model.scan);
-  std::vector<Spot> spots = predictSpots(
-      model,
-      {.size = size, .dmin = e.variant.dmin ? e.dmin * 1e10 : 0, .shines = shining(e.crystal)});
   const SpotImage pixels{photons, e.detector.fastPixels, e.detector.slowPixels,
                          e.waterSize > 0 || e.variant.background};
-  for (Spot &spot : spots)
-    sumSpot(spot, model, pixels);
+  std::vector<Spot> spots;
+  if (e.variant.bandwidth == Bandwidth::Spectrum) {
+    spots = spotsOf(table, model);
+    for (Spot &spot : spots)
+      lookAtSpot(spot, pixels);
+  } else {
+    spots = predictSpots(
+        model,
+        {.size = size, .dmin = e.variant.dmin ? e.dmin * 1e10 : 0, .shines = shining(e.crystal)});
+    for (Spot &spot : spots)
+      sumSpot(spot, model, pixels);
+  }
   // Masked, outside of the region that was computed, or without light for another reason.
-  std::erase_if(spots, [](const Spot &spot) { return !(spot.intensity > 0); });
+  std::erase_if(spots, [](const Spot &spot) { return !(spot.intensity > 0 && spot.peak > 0); });
   const std::lock_guard lock(mutex);
   images[std::size_t(image)].size = size;
   images[std::size_t(image)].crystals.push_back({model, std::move(spots)});
@@ -223,8 +235,17 @@ void SpotLabels::write(const std::function<ImageName(std::int64_t)> &name,
       writer.add({file, event, std::int64_t(i) + 1, images[i].size, images[i].crystals});
     }
   }
-  if (table)
-    writeReflectionTable(*table, rows(lattices, firstImage));
+  if (!table)
+    return;
+  const std::vector<TableRow> all = rows(lattices, firstImage);
+  std::vector<TableColumn> more;
+  if (std::ranges::any_of(all, [](const TableRow &row) { return row.spot.wavelength > 0; })) {
+    more.push_back({"wavelength", {}});
+    for (const TableRow &row : all)
+      more.back().values.push_back(row.spot.wavelength);
+    more.push_back(harmonicsOf(all));
+  }
+  writeReflectionTable(*table, all, more);
 }
 
 void SpotLabels::publish() {

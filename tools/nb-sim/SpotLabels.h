@@ -23,9 +23,12 @@ public:
 
   bool wanted() const { return !images.empty(); }
 
-  /// One lattice's part of an image. `model`: simulatedExperiment of that image.
+  /// Whether spots are those of tables of reflections, as where the spectrum is continuous.
+  static bool takesTable(const CommandLine &line, const Experiment &experiment);
+  /// One lattice's part of an image. `model`: simulatedExperiment of that image. `table`: where it
+  /// takes one.
   void add(std::int64_t image, const CompleteExperiment &complete, const io::DialsExperiment &model,
-           std::span<const float> photons);
+           std::span<const float> photons, const ReflectionTable &table);
 
   /// The spots of all images that were added, for take() of another process of this program.
   std::string packed() const;

@@ -113,8 +113,14 @@ struct PythonRequest : ExperimentRequest {
   void setFile(const std::string &kind, const std::filesystem::path &path) {
     const std::string &name = path.native();
     const std::pair<std::string_view, std::optional<std::string> *> kinds[] = {
-        {"hkl", &files.hkl},         {"sources", &files.sources},   {"panels", &files.panels},
-        {"expt", &files.expt},       {"geometry", &files.geometry}, {"spectrum", &files.spectrum},
+        {"hkl", &files.hkl},
+        {"sources", &files.sources},
+        {"panels", &files.panels},
+        {"expt", &files.expt},
+        {"geometry", &files.geometry},
+        {"spectrum", &files.spectrum},
+        {"efficiency", &files.efficiency},
+        {"sensor_material", &files.sensorMaterial},
         {"gain_map", &files.gainMap}};
     if (kind == "background")
       files.backgrounds.push_back({"Beam.background", name, 1e10, {}});
@@ -182,6 +188,18 @@ struct PythonRequest : ExperimentRequest {
                                     "; it has to be finite and not negative");
     }
     inputs.spectrum = std::move(points);
+  }
+
+  /// Rows of wavelength (m) and the part of the photons that counts.
+  void setEfficiency(std::vector<std::array<double, 2>> points) {
+    for (const auto &[wavelength, part] : points) {
+      checkField("Detector.efficiency", "-lambda", {&wavelength, 1});
+      if (!(part >= 0 && part <= 1))
+        throw std::invalid_argument("Detector.efficiency has a part of " + std::to_string(part) +
+                                    " of the photons; it has to be from 0 to 1");
+    }
+    std::ranges::sort(points);
+    inputs.efficiency = std::move(points);
   }
 
   void addBackground(std::vector<double> stol, std::vector<double> factor,
@@ -355,6 +373,7 @@ void bindExperiment(nb::module_ &module) {
       .def("add_source", &PythonRequest::addSource, nb::arg("position"), nb::arg("weight"),
            nb::arg("wavelength").none())
       .def("set_spectrum", &PythonRequest::setSpectrum, nb::arg("points"))
+      .def("set_efficiency", &PythonRequest::setEfficiency, nb::arg("points"))
       .def("add_background", &PythonRequest::addBackground, nb::arg("stol"), nb::arg("factor"),
            nb::arg("thickness").none(), nb::arg("density").none(), nb::arg("molar_mass").none());
 

@@ -134,9 +134,10 @@ NB_ARCHIVE(Beam, direction, polarizationAxis, kahnFactor, wavelength, dispersion
 
 NB_ARCHIVE(Detector, distance, closeDistance, beamCenterFast, beamCenterSlow, fastAxis, slowAxis,
            normal, rotation, twotheta, twothetaAxis, pixelSize, fastPixels, slowPixels, oversample,
-           roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, sensorThickness,
-           layerFraction, layers, panels, mask, gainMap, light, listPanel, listSlow, listFast,
-           wholeFastPixels, wholeSlowPixels, gain, psfFwhm, psfRadius, deadTime)
+           roiFastMin, roiFastMax, roiSlowMin, roiSlowMax, attenuationDepth, absorptionNode,
+           absorption, sensorThickness, layerFraction, layers, panels, mask, gainMap, light,
+           listPanel, listSlow, listFast, wholeFastPixels, wholeSlowPixels, gain, psfFwhm,
+           psfRadius, deadTime)
 
 template <typename Archive>
 void field(Archive &a, ListedPixels &listed) {

@@ -1,7 +1,9 @@
 // Tables of reflections and their derivatives, in users' units.
 #include "lib/Experiment/Units.h"
+#include "nanobragg/SpotOfPixel.h"
 #include "runtime/python/bindings/SimulatorClass.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -55,6 +57,16 @@ void bindReflectionTable(SimulatorClass &simulator) {
              const ReflectionLimits limits = limitsOf(rows);
              return asDict(
                  self.run([&](Simulator &s, const RunOptions &) { return s.reflections(limits); }));
+           })
+      .def("spot_rows",
+           [](PythonSimulator &self) {
+             const Experiment &e = self.simulator.experiment();
+             const ReflectionTable table =
+                 self.run([](Simulator &s, const RunOptions &) { return s.reflections(); });
+             std::vector<std::int32_t> rows =
+                 brightestRows(table, e.panelCount(), e.detector.slowPixels, e.detector.fastPixels);
+             const std::size_t pixels = rows.size();
+             return std::pair(asDict(table), takeVector(std::move(rows), {pixels}));
            })
       .def("reflection_jvps",
            [](PythonSimulator &self, const std::string &wrt,

@@ -33,7 +33,7 @@ OTHERS = {
     "Beam.sources": "Sequence[Sequence[_Number]] | numpy.typing.NDArray[Any]", "Beam.sourcefile": "_Path", "Beam.spectrum": "_Path",
     "Beam.background": "Background | _Path | Sequence[Background | _Path]",
     "Detector.mask": "numpy.typing.ArrayLike", "Detector.gain_map": "numpy.typing.ArrayLike | _Path",
-    "Detector.panels": "Sequence[Panel] | _Path", "Expt.file": "_Path",
+    "Detector.panels": "Sequence[Panel] | _Path", "Detector.material": "str", "Detector.efficiency": "numpy.typing.ArrayLike | _Path", "Expt.file": "_Path",
 }
 
 

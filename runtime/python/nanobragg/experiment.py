@@ -220,8 +220,9 @@ class Beam(_Part):
     """The beam: wavelength, intensity, divergence, polarization, and amorphous material in it."""
     sources: object = _field("rows (x, y, z, weight, wavelength): positions of sources in any unit, and wavelengths in m")
     sourcefile: str = _field("file of sources")
-    spectrum: object = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight; or, with "
-                              "spectrum_between=\"linear\", an array (points, 2) of wavelengths, m, and densities over the wavelength")
+    spectrum: object = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight; a shape as of --spectrum, such as "
+                              "\"gaussian:12400,3\"; or, with spectrum_between=\"linear\", an array (points, 2) of wavelengths, m, and "
+                              "densities over the wavelength")
     background: object = _field("amorphous scattering: a Background, water or air, a file as of -stol, or a list of them")
 
     _files = {"sourcefile": "sources", "spectrum": "spectrum"}
@@ -263,7 +264,12 @@ class Detector(_Part):
     panels: object = _field("Panels in the laboratory, the sample at the origin and, unless beam_direction says otherwise, the beam "
                             "along z; or a file of panels, docs/panels.md")
 
-    _files = {"panels": "panels", "gain_map": "gain_map"}
+    material: str = _field("material of the sensor: Si, Ge, Se, GaAs, CdTe, CsI or Gd2O2S, whose absorption is that of each energy; in "
+                           "the place of attenuation_depth")
+    efficiency: object = _field("part of the photons that counts: file as of --efficiency, or an array (points, 2) of wavelengths, m, and "
+                                "numbers from 0 to 1")
+
+    _files = {"panels": "panels", "gain_map": "gain_map", "material": "sensor_material", "efficiency": "efficiency"}
     _place = ("distance", "close_distance", "beam_center", "close_point", "origin", "fast_axis", "slow_axis", "normal", "convention",
               "pivot", "shape")
 
@@ -293,6 +299,12 @@ class Detector(_Part):
             request.set_mask(numpy.ascontiguousarray(numpy.asarray(self.mask) != 0, dtype=numpy.uint8))
         if self.gain_map is not None and not isinstance(self.gain_map, (str, os.PathLike)):
             request.set_gain_map(numpy.ascontiguousarray(self.gain_map, dtype=float))
+        if self.efficiency is not None and not isinstance(self.efficiency, (str, os.PathLike)):
+            points = numpy.asarray(self.efficiency, dtype=float)
+            if points.ndim != 2 or points.shape[1] != 2:
+                raise ValueError(f"Detector.efficiency has shape {points.shape}; it has to be (points, 2), wavelengths in m and numbers from "
+                                 "0 to 1")
+            request.set_efficiency(points.tolist())
 
 
 @_strict

@@ -52,6 +52,10 @@ def _wavelength(sim):
     return numpy.average(waves, weights=sim["source_weight"])
 
 
+def _is_continuous(sim):
+    return "spectrum_density" in sim
+
+
 def is_flat(sim: Simulator) -> bool:
     """Whether the detector's panels are flat."""
     return not re.search(r"curvature=(right|c)\b", sim._core.variant())
@@ -78,8 +82,13 @@ def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
 def miller_indices(sim: Simulator, wavelength: float | None, pixels: Any = None) -> NDArray[numpy.float64]:
     """As ``Simulator.miller_indices``; pixels as of ``directions``."""
     beam = sim["beam_direction"] / numpy.linalg.norm(sim["beam_direction"])
-    real = numpy.asarray(sim._core.lab()[0]) / (_wavelength(sim) if wavelength is None else wavelength)
-    return (directions(sim, pixels) - beam) @ real.T
+    if wavelength is None:
+        wavelength = _wavelength(sim)
+        if _is_continuous(sim):  # each pixel has the wavelength of its spot
+            table, rows = sim._core.spot_rows()
+            found = 1e-10 * numpy.append(table["wavelength"], 1e10 * wavelength)[rows].reshape(sim.shape)
+            wavelength = (found if pixels is None else found.reshape(-1, *sim.shape[-2:])[tuple(pixels.T)])[..., None]
+    return (directions(sim, pixels) - beam) @ numpy.asarray(sim._core.lab()[0]).T / wavelength
 
 
 def _bragg_light(sim):
@@ -100,7 +109,15 @@ def spots(sim: Simulator, least: float, image: Any) -> Spots:
     lit = numpy.flatnonzero(light >= max(least, numpy.finfo(float).tiny))
     of_lit = light.reshape(-1)[lit]
     at = numpy.stack(numpy.unravel_index(lit, light.reshape(-1, *sim.shape[-2:]).shape), -1)  # panel, slow, fast
-    rows = numpy.column_stack([at[:, 0], numpy.rint(miller_indices(sim, None, at)).astype(numpy.int64)])
+    if _is_continuous(sim):
+        table, spot = sim._core.spot_rows()
+        if not is_flat(sim) or len(sim.shape) == 1:
+            directions(sim)  # says why
+        near = spot[lit] >= 0
+        lit, of_lit, at = lit[near], of_lit[near], at[near]
+        rows = numpy.column_stack([table["panel"], table["miller_index"]])[spot[lit]]
+    else:
+        rows = numpy.column_stack([at[:, 0], numpy.rint(miller_indices(sim, None, at)).astype(numpy.int64)])
     first, number = _distinct(rows)
     photons = numpy.bincount(number, of_lit, len(first)).astype(float)
     slow, fast = (numpy.bincount(number, of_lit * (at[:, i] + 0.5), len(first)) / photons for i in (1, 2))

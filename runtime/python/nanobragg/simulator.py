@@ -528,7 +528,8 @@ class Simulator:
     def miller_indices(self, wavelength: float | None = None) -> NDArray[numpy.float64]:
         """Fractional h, k and l at the centre of each pixel, (slow, fast, 3) or (panel, slow, fast, 3), in the middle of the rotation.
 
-        Rounded they are the reflection whose light a pixel has. wavelength: m; None: the mean of the beam.
+        Rounded they are the reflection whose light a pixel has. wavelength: m; None: the mean of the beam, and in a continuous spectrum that
+        of the spot which is brightest there.
         """
         from .labels import miller_indices
         return miller_indices(self, wavelength)

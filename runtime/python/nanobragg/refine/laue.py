@@ -29,8 +29,8 @@ from ._workers import each
 from .photographs import Model, is_macromolecular, _identifier, _in_photons
 
 _HALF = 5  # pixels: boxes in which spots are measured
-_TOLERANCE, _FINE = numpy.radians(0.5), numpy.radians(0.15)  # by which directions may be wrong; the finer one tells crowded patterns apart
-_TRIED = ((1.0, _TOLERANCE), (1.0, _FINE), (1.01, _TOLERANCE), (0.99, _TOLERANCE), (1.02, _TOLERANCE), (0.98, _TOLERANCE))  # distances
+_TOLERANCES = tuple(numpy.radians((0.7, 0.2, 0.12, 0.07)))  # by which light may be off: of crowded patterns by less
+_TRIED = tuple((factor, tolerance) for factor in (1.0, 1.01, 0.99, 1.02, 0.98) for tolerance in _TOLERANCES)  # distances
 _REACHES = (30, 20, 10, 5, 3, 3)  # pixels between spots and their rays, from the first stage to the last
 _UNSURE = 0.3  # pixels: error of a place without moments
 _NEAR = 1.0  # pixels of a spot that is explained
@@ -146,7 +146,7 @@ def _one_more(fit, still, model, wavelengths, lights):
     basis, start = numpy.linalg.inv(real_basis(model.cell)).T, fit.camera
     best = None
     holds = not first or "distance" in fit.held
-    for factor, tolerance in ((1.0, _FINE),) if not first else _TRIED[:2] if holds else _TRIED:
+    for factor, tolerance in _TRIED[1:4] if not first else _TRIED[:4] if holds else _TRIED:
         camera = start.at_distance(factor)
         q, sines = camera.directions(still.at[free])
         for _, turn, scale in orientations(q, sines, still.found.light[free], model, wavelengths, tolerance):

@@ -1,0 +1,151 @@
+#include "lib/Inputs/SpectrumInput.h"
+
+#include "lib/Experiment/PhysicalConstants.h"
+#include "lib/Experiment/Units.h"
+#include "lib/Files/FileError.h"
+#include "lib/Files/TextScanner.h"
+#include "lib/Formats/SpectrumFile.h"
+#include "lib/Formats/StructureFactorFile.h"
+#include "lib/Quantities/CallersWords.h"
+#include "lib/Quantities/Printable.h"
+#include "lib/Quantities/UsageError.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace nanobragg {
+namespace {
+
+/// Its mean wavelength, A.
+double takeSpectrum(const io::Spectrum &spectrum, const Options &options, Inputs &inputs) {
+  double sum = 0, weights = 0;
+  const SpectrumBetween between = options.spectrumBetween.value_or(
+      spectrum.isShape ? SpectrumBetween::Linear : SpectrumBetween::Lines);
+  for (const auto &[wavelength, weight] : spectrum.points) {
+    const double over = spectrum.isByEnergy ? weight / (wavelength * wavelength) : weight;
+    if (between == SpectrumBetween::Linear) // a density over the wavelength
+      inputs.spectrum.push_back({wavelength * 1e-10, over});
+    else if (weight > 0)
+      inputs.sources.push_back({{}, weight, wavelength * 1e-10});
+    sum += weight * wavelength;
+    weights += weight;
+  }
+  return sum / weights;
+}
+
+struct SensorMaterial {
+  const char *name;
+  double density; ///< kg/m^3
+  std::vector<std::pair<const char *, int>> atoms;
+};
+const SensorMaterial sensorMaterials[] = {
+    {"Si", 2329, {{"Si", 1}}},
+    {"Ge", 5323, {{"Ge", 1}}},
+    {"Se", 4280, {{"Se", 1}}}, // amorphous
+    {"GaAs", 5318, {{"Ga", 1}, {"As", 1}}},
+    {"CdTe", 5850, {{"Cd", 1}, {"Te", 1}}},
+    {"CsI", 4510, {{"Cs", 1}, {"I", 1}}},
+    {"Gd2O2S", 7320, {{"Gd", 2}, {"O", 2}, {"S", 1}}},
+};
+
+} // namespace
+
+void loadSpectrum(const ExperimentRequest &request, std::optional<std::size_t> shot,
+                  LoadedInputs &loaded) {
+  const std::string &named = *request.files.spectrum;
+  Options &options = loaded.options;
+  Inputs &inputs = loaded.inputs;
+  io::Spectrum spectrum;
+  try {
+    spectrum = io::readSpectrumFile(named, shot);
+  } catch (const std::invalid_argument &error) {
+    throw UsageError(inWordsOf(request.caller, "--spectrum") + " " + printable(named) + ": " +
+                     error.what());
+  }
+  const double mean = takeSpectrum(spectrum, options, inputs);
+  loaded.hasSpectraOfShots = spectrum.isOfShots;
+  const auto header = [](const auto &h) { return h && h->wavelength; };
+  loaded.isMeanWavelength = !options.lambda && !options.energy && !header(inputs.imageHeader) &&
+                            !header(inputs.maskHeader);
+  if (loaded.isMeanWavelength)
+    options.lambda = units::wavelengthFromAngstrom(mean);
+}
+
+void replaceSpectrum(const std::string &named, std::size_t shot, const LoadedInputs &loaded,
+                     Options &options, Inputs &inputs) {
+  inputs.sources.clear();
+  inputs.spectrum.clear();
+  const double mean = takeSpectrum(io::readSpectrumFile(named, shot), options, inputs);
+  if (loaded.isMeanWavelength)
+    options.lambda = units::wavelengthFromAngstrom(mean);
+}
+
+SpectraOfShots spectraOfShots(const std::string &named, std::size_t shots) {
+  SpectraOfShots spectra;
+  for (std::size_t shot = 0; shot != shots; ++shot) {
+    io::Spectrum spectrum = io::readSpectrumFile(named, shot);
+    std::vector<double> &weights = spectra.weights.emplace_back();
+    for (auto &[wavelength, weight] : spectrum.points) {
+      if (spectrum.isByEnergy) // files have densities over the wavelength
+        weight /= wavelength * wavelength;
+      weights.push_back(weight);
+    }
+    if (shot == 0)
+      spectra.first = spectrum.points;
+    const auto same = [](const auto &a, const auto &b) { return a[0] == b[0]; };
+    if (!std::ranges::equal(spectrum.points, spectra.first, same))
+      return {};
+  }
+  return spectra;
+}
+
+void loadEfficiency(const std::string &path, Inputs &inputs) {
+  for (const auto &[wavelength, part] : io::readSpectrumFile(path).points) {
+    if (part > 1)
+      throw io::FileError(path, "has the efficiency " + io::shortNumber(part) +
+                                    "; the part of the photons that counts is from 0 to 1");
+    inputs.efficiency.push_back({wavelength * 1e-10, part});
+  }
+  std::ranges::sort(inputs.efficiency);
+  for (std::size_t i = 1; i < inputs.efficiency.size(); ++i)
+    if (inputs.efficiency[i][0] == inputs.efficiency[i - 1][0])
+      throw io::FileError(path, "has two efficiencies at " +
+                                    io::shortNumber(inputs.efficiency[i][0] * 1e10) + " A");
+}
+
+/// By f'' of its atoms, without what is scattered: mu = 2 r_e lambda n f''.
+void loadSensorMaterial(const ExperimentRequest &request, Inputs &inputs) {
+  const std::string &name = *request.files.sensorMaterial;
+  const auto material = std::ranges::find(sensorMaterials, name, &SensorMaterial::name);
+  if (material == std::end(sensorMaterials)) {
+    std::string names;
+    for (const SensorMaterial &one : sensorMaterials)
+      names += (names.empty() ? "" : ", ") + std::string(one.name);
+    throw UsageError(inWordsOf(request.caller, "--sensor-material") + " does not know " +
+                     io::inQuotes(name) + "; it knows " + names + ", and " +
+                     inWordsOf(request.caller, "-detector_absorb") + " says the depth of others");
+  }
+  constexpr double lowest = 1000, highest = 150000, perNode = 1.002; // eV
+  std::vector<double> energies;
+  for (double energy = lowest; energy < highest; energy *= perNode)
+    energies.push_back(energy);
+  std::vector<double> sum(energies.size());
+  double weight = 0; // kg/mol
+  for (const auto &[element, count] : material->atoms) {
+    const io::Dispersion of = io::dispersionOf(element, energies);
+    weight += count * of.weight / 1000;
+    for (std::size_t i = 0; i != sum.size(); ++i)
+      sum[i] += count * of.fDoublePrime[i];
+  }
+  const double density = material->density * constants::avogadro / weight; // formulas in 1 m^3
+  for (std::size_t i = 0; i != sum.size(); ++i)
+    inputs.sensorAbsorption.push_back(
+        {energies[i], 2 * std::sqrt(constants::electronRadiusSquared) *
+                          units::wavelengthFromEnergy(energies[i]) * density * sum[i]});
+}
+
+} // namespace nanobragg
