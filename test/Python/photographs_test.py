@@ -34,8 +34,9 @@ from nanobragg.refine import _files, _lattices, _report, photographs
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
 from nanobragg.refine._blocks import Blocks
+from nanobragg.refine._chain import alike, between, fit_chain, next_matrix
 from nanobragg.refine._claim import Claim
-from nanobragg.refine._crystal import rotation
+from nanobragg.refine._crystal import cell_of, rotation
 from nanobragg.refine._explain import Boxes, simulators
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
@@ -734,6 +735,32 @@ SLOW translation FAST 1 0 0 0 0 0
             np.testing.assert_allclose(found / found[1], np.array(edges) / edges[1], atol=1e-4)
         self.assertLess(max(float(row["chi2"]) for row in rows), 1.2)
 
+    def test_stills_of_one_crystal_are_a_chain(self):
+        """Turned by one degree from each to the next; the search finds nothing on the second."""
+        images = [os.path.join(self.folder.name, f"turned{i}.cbf") for i in range(3)]
+        for i, image in enumerate(images):
+            write_cbf(image, simulated((17 + i, -41, 66), seed=i)[1], DISTANCE * 1.005, CENTRE)
+        search = photographs.lattices_anywhere
+        finds = mock.Mock(side_effect=lambda *how: search(*how) if finds.call_count != 2 else (_ for _ in ()).throw(_lattices.Rejected("no")))
+        said = io.StringIO()
+        with mock.patch.object(photographs, "lattices_anywhere", finds), contextlib.redirect_stdout(said):
+            out = os.path.join(self.folder.name, "chain")
+            self.assertEqual(main([*images, f"--model={self.model}", f"--out={out}", "--workers=1", "--chain", "--positions-only"]), 0)
+        with open(os.path.join(out, "shots.csv")) as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["status"] for row in rows], ["indexed"] * 3)
+        self.assertEqual(len({(row["a"], row["c"], row["distance_mm"]) for row in rows}), 1)
+        self.assertEqual(rows[0]["turned_deg"], "")
+        for row in rows[1:]:
+            self.assertLess(abs(float(row["turned_deg"]) - 1), max(0.005, 3 * float(row["turned_sigma_deg"])))
+            self.assertLess(float(row["turned_sigma_deg"]), 0.01)
+        self.assertRegex(said.getvalue(), r"turned1.cbf: turned by (1\.00|0\.99)\d\d \+- 0\.00\d\d degrees about")
+        self.assertRegex(said.getvalue(), r"to the next by (1\.00|0\.99)\d\d degrees in the mean")
+        wrong = io.StringIO()
+        with contextlib.redirect_stderr(wrong):
+            self.assertEqual(main([*images, f"--model={self.model}", "--chain", "--restrain=distance=1"]), 1)
+        self.assertIn("share their distance", wrong.getvalue())
+
     def test_two_crystals_on_one_image(self):
         """Orientations and cells of both within their sigmas."""
         missets = (17, -41, 66), (-52, 23, 8)
@@ -853,11 +880,12 @@ class OfNoise(unittest.TestCase):
         random, (slow, fast) = np.random.default_rng(3), np.indices((200, 200))
         spot = lambda at, height, width: height * np.exp(-((slow - at[0])**2 + (fast - at[1])**2) / (2 * width**2))
         light = random.poisson(400 + spot((50, 60), 300000, 2.0) + spot((120, 40), 50000, 1.0) + spot((150, 150), 140000, 1.5)).astype(float)
+        light += random.poisson(spot((170, 100), 114000, 0.985))
         light[30:33, 150:153] = 63900  # at the limit, which a correction has lowered
         lost = lost_light(light % 65536, 65535)
         self.assertTrue(lost[light > 65535].all() and lost[30:33, 150:153].all())
         self.assertFalse(lost[100:140, 20:60].any(), "no pixel of this spot is too bright")
-        self.assertLess(lost.sum(), 4 * (light > 65535).sum())
+        self.assertLess(lost.sum(), 5 * (light > 65535).sum())
         pixels = usable_pixels(light % 65536, 65535, lost)
         self.assertEqual(pixels.why["overloads"], lost.sum())
         light[180, 20:30], light[20, 20], light[120, 100] = 3000, 0, 2000
@@ -1231,6 +1259,45 @@ class OfCysteine(unittest.TestCase):
 
 
 @unittest.skipUnless(os.path.isdir(os.path.join(REAL, "thaumatin")), "skipped: there are no images of ../shared/real")
+class OfChains(unittest.TestCase):
+    def test_turns_come_out(self):
+        """Places that err by 0.3 pixels and light by a factor of e; one still has other indices of the same lattice."""
+        random, turn = np.random.default_rng(2), np.radians(1.0) * np.array([0.6, 0.8, 0.0])
+        model = model_of("P 4", (20.0, 20.0, 26.0, 90, 90, 90), random)
+        known = by_model(model)
+        first = np.linalg.qr(random.normal(size=(3, 3)))[0] @ np.diag([1 / 19.95, 1 / 19.95, 1 / 26.1])
+        truth = Detector(0.9, 0.08, 57.0, (520.0, 500.0))
+        begin = dataclasses.replace(truth, centre=(520.4, 499.7))
+        every = np.stack(np.meshgrid(*[np.arange(-10, 11)] * 3, indexing="ij"), -1).reshape(-1, 3)
+        every = every[every.any(axis=1) & np.isfinite(known(every))]
+        lattices, spots, matrices = [], [], []
+        for k in range(5):
+            matrices.append(rotation(k * turn) @ first)
+            at, missing = predict(matrices[-1], every, truth)
+            seen = np.abs(missing) < np.radians(1.0)
+            hkl, at, missing = every[seen], at[seen] + random.normal(0, 0.3, (seen.sum(), 2)), missing[seen]
+            curve = -np.log1p((missing / np.radians(0.15))**2)
+            light = np.exp(known(hkl) + curve + random.normal(0, 1, len(at)) + 5)
+            spots.append(Spots(at, light, np.ones(len(at)), np.zeros((len(at), 4))))
+            off = rotation(random.normal(0, 5e-4, 3)) @ matrices[-1]
+            lattices.append(Fitted(off, begin, ISOTROPIC, hkl, np.ones(len(at), bool), np.zeros_like(at), missing))
+        other = np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])
+        lattices[3] = dataclasses.replace(lattices[3], hkl=lattices[3].hkl @ other, matrix=lattices[3].matrix @ np.linalg.inv(other).T)
+        lattices = alike(lattices, spots, model)
+        self.assertLess(np.linalg.norm(between(lattices[2].matrix, lattices[3].matrix)), np.radians(1.2))
+        sigmas = []
+        for light in (None, known):
+            fitted, turns = fit_chain(lattices, spots, "tetragonal", light)
+            for found in turns:
+                self.assertLess(abs(found.angle - 1), 3.5 * found.sigma)
+                self.assertLess(np.linalg.norm(np.radians(found.angle) * found.axis - turn), 4 * np.radians(found.sigma))
+            sigmas.append(np.mean([found.sigma for found in turns]))
+            np.testing.assert_allclose(fitted[0].detector.centre, truth.centre, atol=0.15)
+            self.assertEqual(len({tuple(np.round(cell_of(one.matrix), 6)) for one in fitted}), 1)
+        self.assertLess(sigmas[1], 0.8 * sigmas[0])
+        np.testing.assert_allclose(next_matrix(matrices[:2]), matrices[2], atol=1e-9)
+
+
 class OfThaumatin(unittest.TestCase):
     """Stills of the staff of DLS I24 (2019), data repository of DIALS, CC-BY 4.0."""
 
@@ -1290,6 +1357,15 @@ class OfNuclease(unittest.TestCase):
                 self.assertLess(min(abs(np.degrees(np.arccos((np.trace(turn) - 1) / 2)) - 2) for turn in turns), 0.5)
             self.assertGreater(min(still.margins[0] for still in stills), sure)
             self.assertEqual({len(still.lattices) for still in stills}, {1})
+
+    def test_the_angles_of_a_chain(self):
+        images = [os.path.join(REAL, "snase", f"snc_newhead_{n:05}.img.bz2") for n in range(1, 24, 2)]
+        stills = photographs.index(images, os.path.join(REAL, "snase", "1stn_atoms.pdb"), pixels=False, chain=True)
+        angles = np.array([still.turn.angle for still in stills[1:]])
+        self.assertLess(np.abs(angles - 2).max(), 0.04)
+        self.assertLess(abs(angles.mean() - 2), 0.005)
+        self.assertGreater(min(still.margins[0] for still in stills), 20)
+        self.assertLess(max(still.rms_px for still in stills), 0.7)
 
 
 if __name__ == "__main__":

@@ -130,6 +130,9 @@ def main(words=None):
     photographs.add_argument("--energies", metavar="FROM,TO", type=_energies,
                              help="white or pink beam: the ends of its spectrum in keV, such as 5,27. Fits camera, orientation, strain and "
                              "flux curve to the spots; --fix and --restrain take orientation, strain, distance, centre, tilt, flux")
+    photographs.add_argument("--chain", action="store_true",
+                             help="the images are stills of one crystal that was turned from each to the next, in their order: they "
+                             "share cell and detector, and the angles between them are printed")
     photographs.add_argument("--positions-only", action="store_true",
                              help="index the spots and fit their positions, not their pixels")
     photographs.add_argument("--test", default="", metavar="NUMBERS",
@@ -149,7 +152,7 @@ def main(words=None):
             _refuse(given, parser, ("parameters", "system", "margin", "shard", "method",
                                     "space_group", "anomalous", "panel_groups", "rounds", "steps"), "has no effect with --model")
             if given.energies is not None:
-                _refuse(given, parser, ("shared", "test", "psf", "dead_time", "sets", "positions_only", "resume"),
+                _refuse(given, parser, ("shared", "test", "psf", "dead_time", "sets", "positions_only", "resume", "chain"),
                         "has no effect on white-beam stills (--energies)")
                 if flags:
                     raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect on white-beam stills; leave them out")
@@ -162,7 +165,7 @@ def main(words=None):
                 raise ValueError(f"flags of nb-sim ({flags[0]} ...) have no effect with --model; give them with what it "
                                  "writes: nb-refine OUT/indexed.expt OUT/indexed.refl -- ...")
             return _photographs(given)
-        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices", "energies"), "needs --model")
+        _refuse(given, parser, ("positions_only", "test", "geometry", "lattices", "energies", "chain"), "needs --model")
         if len(given.files) != 2:
             raise ValueError("give an experiment list (.expt) and its reflection table (.refl), or images and --model=FILE")
         given.experiments, given.reflections = given.files
@@ -296,7 +299,15 @@ def _photographs(given):
                                 factors=given.shared is not None,
                                 tested=[int(word) for word in given.test.split(",") if word],
                                 geometry=given.geometry, noise=_noise(given),
-                                response=_response(given), resume=given.resume)
+                                response=_response(given), resume=given.resume, chain=given.chain)
+    turns = [still.turn for still in stills if still.turn]
+    for still in stills:
+        if still.turn:
+            x, y, z = still.turn.axis
+            _print(f"{still.image}: turned by {still.turn.angle:.4f} +- {still.turn.sigma:.4f} degrees about {x:.4f} {y:.4f} {z:.4f}")
+    if turns:
+        angles = [turn.angle for turn in turns]
+        _print(f"turned from each still to the next by {sum(angles) / len(angles):.4f} degrees in the mean, {min(angles):.4f} to {max(angles):.4f}")
     return _counted(stills, "indexed", given, any(still.spots for still in stills))
 
 

@@ -85,7 +85,7 @@ def in_setting(lattice, group, cell, spots, system):
     turns = [numpy.eye(3), *_core.indexing_choices("P 1", list(cell), OBLIQUITY)[1]]
     wrong = [absent(group, lattice.hkl[lattice.indexed] @ turn).sum() for turn in turns]
     best = int(numpy.argmin(wrong))
-    return _by_choice(lattice, turns[best], spots, system) if wrong[best] < 0.5 * wrong[0] else lattice
+    return by_choice(lattice, turns[best], spots, system) if wrong[best] < 0.5 * wrong[0] else lattice
 
 
 def absent(group, hkl):
@@ -96,7 +96,7 @@ class Candidates:
     """A lattice by all choices of its indices: Fitted of each, those that are not exact fitted again to its spots."""
 
     def __init__(self, lattice, choices, spots, system):
-        self.lattices = [_by_choice(lattice, choice, spots, system) for choice in choices]
+        self.lattices = [by_choice(lattice, choice, spots, system) for choice in choices]
         self.light = Light(lattice, spots.light)
         self.hkl = [numpy.rint(self.light.hkl @ choice).astype(int) for choice in choices]
         within = [numpy.fmin((one.off[lattice.indexed]**2).sum(axis=1), _WORST**2) for one in self.lattices]
@@ -108,7 +108,7 @@ class Candidates:
         return self.places + numpy.maximum(light, 0)**2 / 2
 
 
-def _by_choice(lattice, choice, spots, system):
+def by_choice(lattice, choice, spots, system):
     """The lattice with indices that are multiplied by a matrix."""
     hkl = lattice.hkl @ choice
     whole = numpy.abs(hkl - numpy.rint(hkl)).max(axis=1) < 0.1

@@ -65,7 +65,11 @@ def orientation(spots, detectors, model, held=False, sure=True):
         # Scattering vectors that are too long mean a distance that is too short.
         detector.distance *= scale
     fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
-    fitted = fit_stages(fitted, spots, model.system, STAGES, held)
+    return _sure(fit_stages(fitted, spots, model.system, STAGES, held), spots)
+
+
+def _sure(fitted, spots):
+    """The lattice, if it explains more spots than chance does; else Rejected."""
     chance = _by_chance(fitted, spots)
     if (count := fitted.indexed.sum()) < chance + 5 * numpy.sqrt(chance + 1):
         raise Rejected(f"{count} of its {len(spots)} spots are near reflections of the best orientation, and {chance:.0f} would be by "
@@ -114,6 +118,16 @@ def lattices_anywhere(spots, detectors, shape, model, most):
     if why:
         raise why
     return found
+
+
+def lattices_near(lattice, spots, model, most):
+    """The Fitted of each lattice, the first of which is near this one: that of another still of the crystal."""
+    return _with_others([_sure(fit_stages(lattice, spots, model.system, STAGES), spots)], spots, model, most)
+
+
+def assigned(lattices, spots):
+    """The lattices as they are, with the spots that are nearest to their reflections."""
+    return _apart([assign(one, spots.at, _WITHIN, _MISSING) for one in lattices])
 
 
 def lattices_of(spots, detectors, model, most):

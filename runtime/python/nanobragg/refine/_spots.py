@@ -1,6 +1,7 @@
 """Spots of a photograph: pixels that can be used, and where the light is."""
 
 import dataclasses
+import itertools
 import warnings
 
 import numpy
@@ -9,7 +10,8 @@ from scipy import ndimage
 
 _SINGLE = 4  # pixels that may be at their limit without those at their side
 _BRIGHT = 0.3  # part of the cutoff: pixels of more light are of a very bright spot
-_FULL = 0.95  # part of the cutoff, to which corrections of an image may have brought pixels at their limit
+_STEEP, _RISE = 6.0, 0.01  # how much brighter one neighbour of a pixel that began again from zero is; the opposite one, by a part of the cutoff
+_FULL = 0.95  # part of the cutoff from which on light is lost where some pixels began again from zero: images are corrected for distortion
 
 
 @dataclasses.dataclass
@@ -66,21 +68,31 @@ def usable_pixels(photons, cutoff, lost=False):
 
 def lost_light(numbers, cutoff):
     """Pixels of a detector that does not count photons, in the middle of spots that are brighter than its numbers can be: those at the
-    cutoff, those beyond it that began again from zero, which are dark between bright ones, and their neighbours, over which charge
-    flows."""
+    cutoff, those beyond it that began again from zero, which are dark between bright ones or beside them, and their neighbours, over which
+    charge flows."""
     known = numpy.where(numpy.isfinite(numbers), numbers, 0.0)
     if not numpy.isfinite(cutoff) or known.max(initial=0.0) < _BRIGHT * cutoff:
         return numpy.zeros(numbers.shape, bool)
     filled = ndimage.grey_closing(known, (5, 5))
-    wrapped = filled > numpy.maximum(_BRIGHT * cutoff, 3 * known)
+    wrapped = (filled > numpy.maximum(_BRIGHT * cutoff, 3 * known)) | _dips(known, cutoff)
+    full = _FULL * cutoff if wrapped.any() else cutoff
     labels, count = ndimage.label((known > _BRIGHT * cutoff) | wrapped, numpy.ones((3, 3)))
     every = numpy.arange(1, count + 1)
-    over = ndimage.maximum(wrapped | (known >= _FULL * cutoff), labels, every).astype(bool) & (ndimage.maximum(known, labels, every) > 2 * _BRIGHT * cutoff)
+    over = ndimage.maximum(wrapped | (known >= full), labels, every).astype(bool) & (ndimage.maximum(known, labels, every) > 2 * _BRIGHT * cutoff)
     core = numpy.append(False, over)[labels] & (wrapped | (known > 2 * _BRIGHT * cutoff))
     if not core.any():
         return core
-    wide = numpy.append(False, over & (ndimage.sum_labels(core, labels, every) > _SINGLE))[labels]
+    wide = numpy.append(False, over & ((ndimage.sum_labels(core, labels, every) > _SINGLE) | ndimage.maximum(wrapped, labels, every).astype(bool)))[labels]
     return core | ndimage.binary_dilation(ndimage.binary_fill_holes(wide), numpy.ones((3, 3)))
+
+
+def _dips(known, cutoff):
+    """Pixels that are dark on the slope of a spot: on a line, one neighbour is bright and the other one brighter, too."""
+    found = numpy.zeros(known.shape, bool)
+    for axis, side in itertools.product((0, 1), (1, -1)):
+        bright = numpy.roll(known, side, axis) > numpy.maximum(_BRIGHT * cutoff, _STEEP * known)
+        found |= bright & (numpy.roll(known, -side, axis) > known + _RISE * cutoff)
+    return found
 
 
 def odd_pixels(photons, usable, core):
@@ -159,6 +171,9 @@ def find_spots(photons, usable, least=2, even=True, lost=False):
     labels, count = ndimage.label(strong | lost, numpy.ones((3, 3)))
     every = numpy.arange(1, count + 1)
     above = numpy.where(strong, counts - mean, 0)
+    if numpy.any(lost):  # at least as bright as the rim
+        rim = ndimage.grey_closing(numpy.where(numpy.isfinite(photons), photons, 0).astype("f4"), (5, 5))
+        above = numpy.where(lost, numpy.maximum(rim - mean, 0), above)
     slices = ndimage.find_objects(labels)
     spots = Spots(numpy.array(ndimage.center_of_mass(above, labels, every)).reshape(-1, 2)[:, ::-1] + 0.5,
                   ndimage.sum_labels(above, labels, every), ndimage.sum_labels(strong, labels, every).astype(int),

@@ -15,6 +15,7 @@ from .. import _core, experiment as nb
 from .._errors import FileError, reason
 from . import _files, _report
 from ._amplitudes import Amplitudes
+from ._chain import alike, fit_chain, next_matrix
 from ._claim import Claim
 from ._background import Background
 from ._still_page import still_page
@@ -23,7 +24,7 @@ from ._crystal import cell_of
 from ._geometry import Detector, attenuation_length, near_sphere
 from ._indexing import real_basis
 from ._indices import OBLIQUITY, Candidates, Light, by_each_other, by_model, chosen, in_setting, shifted, shifts
-from ._lattices import MOST_LATTICES, Rejected, lattices_anywhere, lattices_of, refit
+from ._lattices import MOST_LATTICES, Rejected, assigned, lattices_anywhere, lattices_near, lattices_of, refit
 from ._merging import Observations, merge
 from ._moments import Moments
 from ._modules import Modules
@@ -129,6 +130,7 @@ class Still:
     dark: object = dataclasses.field(default=None, repr=False)  # Boxes about predicted reflections without spots
     explained: object = dataclasses.field(default=None, repr=False)  # Explained, of those that are indexed
     explained_spots: object = dataclasses.field(default=None, repr=False)  # which of the spots that are
+    turn: object = None  # the Turn from the still before, of stills of one crystal
     margins: list = dataclasses.field(default_factory=list, repr=False)  # sigmas by which each lattice's choice of indices is likelier than the next
 
     @property
@@ -184,7 +186,8 @@ def _about(strong):
     return ndimage.binary_dilation(strong, numpy.ones((3, 3), bool), iterations=5)
 
 
-def _index(still, model, least, geometry, noise, most):
+def _index(still, model, least, geometry, noise, most, begin=None):
+    """begin: the Fitted of a lattice nearby, in place of a search."""
     photograph = read_photograph(still.image, geometry)
     if not photograph.counting:
         none = no_numbers(photograph.photons)
@@ -203,7 +206,7 @@ def _index(still, model, least, geometry, noise, most):
     detectors = list(_detectors(photograph))
     why = None
     try:
-        _take(still, lattices_anywhere(spots, detectors, photons.shape, model, most))
+        _take(still, lattices_near(begin, spots, model, most) if begin else lattices_anywhere(spots, detectors, photons.shape, model, most))
     except Rejected as error:
         why = error
     detector = still.fitted.detector if still.lattices else detectors[0]
@@ -284,8 +287,41 @@ def _share_detector(stills, model, distances):
                                still.found, model.system, ((numpy.inf, 3.0, 1.0, free),), held=True))
 
 
-def _by_intensities(stills, model, most):
-    """Takes indices by which the light of spots is like that of the model's structure factors, or without them that of the other stills,
+_CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one crystal share, held while their pixels are fitted
+
+
+def _found_again(stills, how):
+    """Stills of one crystal, those that are rejected looked for where the ones before them lead."""
+    for number, still in enumerate(stills):
+        before = [one.fitted for one in stills[:number] if one.status == "indexed"]
+        if still.status == "rejected" and still.found is not None and before:
+            again, matrices = Still(still.index, still.image, key=still.key), [one.matrix for one in alike(before, [None] * len(before), how["model"])]
+            try:
+                _index(again, begin=dataclasses.replace(before[-1], matrix=next_matrix(matrices)), **how)
+            except Rejected:
+                continue
+            stills[number] = again
+
+
+def _chain(stills, model):
+    """Fits stills of one crystal, whose indices go together, by one cell and one detector."""
+    known = None if model.grid is None else by_model(model)
+    for last in (False, True):
+        first, turns = fit_chain([still.fitted for still in stills], [still.found for still in stills], model.system, known)
+        for still, one in zip(stills, first):
+            others = [dataclasses.replace(other, detector=one.detector) for other in still.lattices[1:]]
+            still.shared = True
+            _take(still, assigned([one, *others], still.found))
+        if not last:
+            modules = _modules(stills)
+            for still in stills:
+                still.lattices = [dataclasses.replace(one, detector=dataclasses.replace(one.detector, modules=modules)) for one in still.lattices]
+    for still, turn in zip(stills[1:], turns):
+        still.turn = turn
+
+
+def _by_intensities(stills, model, most, together=False):
+    """together: whether they are of one crystal, and their first lattices have the same choice. Takes indices by which the light of spots is like that of the model's structure factors, or without them that of the other stills,
     where places allow several."""
     choices, known = model.choices(), None if model.grid is None else by_model(model)
     for still in stills if known else ():
@@ -297,12 +333,18 @@ def _by_intensities(stills, model, most):
             except Rejected:
                 pass
     every = [(still, k) for still in stills for k in range(len(still.lattices))]
-    if len(choices) == 1 or known is None and len(every) == 1:
+    if together:
+        for still, one in zip(stills, alike([still.fitted for still in stills], [still.found for still in stills], model)):
+            _take(still, assigned([one, *still.lattices[1:]], still.found))
+    if len(choices) == 1 or known is None and (together or len(every) == 1):
         return
     candidates = [Candidates(in_setting(still.lattices[k], model.hall, model.cell, still.found, model.system), choices, still.found,
                              model.system) for still, k in every]
-    found = (by_each_other(candidates, model.hall) if known is None else
-             [chosen(one.likelihoods(map(known, one.hkl))) for one in candidates])
+    likelihoods = [] if known is None else [one.likelihoods(map(known, one.hkl)) for one in candidates]
+    if together:
+        total = sum(one for (_, k), one in zip(every, likelihoods) if k == 0)
+        likelihoods = [one if k else total for (_, k), one in zip(every, likelihoods)]
+    found = by_each_other(candidates, model.hall) if known is None else list(map(chosen, likelihoods))
     for still in stills:
         mine = [(one.lattices[best], margin) for (of, _), one, (best, margin) in zip(every, candidates, found) if of is still]
         lattices, still.margins = map(list, zip(*mine))
@@ -509,7 +551,7 @@ def _refine_factors(stills, model, tested, workers, how):
 
 
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
-          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response(), resume=False):
+          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response(), resume=False, chain=False):
     """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
@@ -522,10 +564,14 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     at most; each further one is looked for among spots that the others do not have. response: where the fit of the detector's
     begins. out: a folder for indexed.expt, indexed.refl, integrated.expt, integrated.refl, structure_factors.mtz, unmerged.mtz,
     merging.csv, shots.csv, lattices.csv and report.html, and for finished/, with what is known of each image as soon as it is. resume: goes on with what is in there, as far as it follows from the same images and numbers.
+    chain: whether they are stills of one crystal that was turned from each to the next, in their order: they have one cell and one
+    detector, and each a Turn.
 
     Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
     """
-    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, response=response), "sets": sets, "response": response}
+    if chain and "distance" in (restrain or {}):
+        raise ValueError("stills of a chain share their distance; leave its restraint out")
+    how = {"held": (*held, *_CHAINED) if chain else tuple(held), "restrain": in_units(held, restrain or {}, response=response), "sets": sets, "response": response}
     crystal = Model.read(model, solvent=0)  # whose cell and group index the spots
     of_geometry = None if geometry is None else _files.digest(geometry)
     geometry = None if geometry is None else Geometry.read(geometry)
@@ -541,20 +587,25 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     claim = None if out is None else Claim(out)
     kept = Kept(None if out is None else os.path.join(out, "finished"), resume)
     asked = {"model": crystal.digest(), "least": least, "noise": noise, "most": lattices, "geometry": of_geometry}
-    one = functools.partial(_one, paths=paths, asked=asked, kept=kept, model=crystal, least=least, geometry=geometry, noise=noise, most=lattices)
+    each_how = {"model": crystal, "least": least, "geometry": geometry, "noise": noise, "most": lattices}
+    one = functools.partial(_one, paths=paths, asked=asked, kept=kept, **each_how)
     stills = []
     for still in each(one, list(range(len(paths))), workers, lambda number, why: Still(number, paths[number], "rejected", why)):
         stills.append(still)
         if progress and not (pixels and still.status == "indexed"):
             progress(still)
     stills.sort(key=lambda still: still.index)
+    if chain:
+        _found_again(stills, each_how)
     _share_detector(stills, crystal, "distance" not in how["restrain"] and "cell" not in how["held"])
     good = [still for still in stills if still.status == "indexed"]
     if good:
         finest = max(still.fitted.detector.finest(still.shape) for still in good)
         wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
         crystal = Model.read(model, 0.97 / finest, wavelength)
-        _by_intensities(good, crystal, lattices)
+        _by_intensities(good, crystal, lattices, chain)
+        if chain:
+            _chain(good, crystal)
     if pixels and good:
         _explain(stills, crystal, workers, how, kept, progress)
     if factors:
@@ -586,7 +637,7 @@ def _words_of(lattice):
 
 _CELL = ("a", "b", "c", "alpha", "beta", "gamma")
 _COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
-            "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "distortion_px", *_CELL, "missing_deg",
+            "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "distortion_px", *_CELL, "turned_deg", "turned_sigma_deg", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
             "chi2_background", "chi2_smooth", "chi2_rings", "chi2_haloes", "gain", "gain_sigma", "gain_pixel", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
 
@@ -617,6 +668,8 @@ def rows(stills):
                     "missing_deg": f"{numpy.degrees(numpy.sqrt(numpy.mean(missing**2))):.4f}"}
             if detector.modules.distortion:
                 row["distortion_px"] = f"{numpy.sqrt((detector.modules.distortion.off(s.found.at[s.of >= 0])**2).sum(axis=1).mean()):.3f}"
+            if s.turn:
+                row |= {"turned_deg": f"{s.turn.angle:.5f}", "turned_sigma_deg": f"{s.turn.sigma:.5f}"}
             row |= {"lattices": len(s.lattices), "indexed_each": " ".join(str(one.indexed.sum()) for one in s.lattices)}
             row |= {name: f"{numpy.degrees(v):.4f}" for name, v in zip(("tilt_x_deg", "tilt_y_deg"), detector.tilts)}
             row |= {name: f"{v:.4f}" for name, v in zip(_CELL, cell_of(_matrix(s, 0)))}
