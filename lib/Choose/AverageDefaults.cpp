@@ -23,6 +23,16 @@ void chooseQuadrature(double tolerance, Average &average) {
   chooseNodes(std::int64_t(std::ceil(13 + 13.0 / 3 * std::log10(1e-3 / tolerance))), average);
 }
 
+/// The maxima of a continuous spectrum that are not faint.
+std::int64_t maximaOf(const std::vector<double> &density) {
+  constexpr double faint = 1e-3; // part of the highest
+  const double least = faint * std::ranges::max(density);
+  std::int64_t maxima = 0;
+  for (std::size_t i = 1; i + 1 < density.size(); ++i)
+    maxima += density[i] > least && density[i] > density[i - 1] && density[i] >= density[i + 1];
+  return maxima;
+}
+
 } // namespace
 
 bool DefaultsChooser::isAveragedByDefault() {
@@ -123,6 +133,15 @@ void DefaultsChooser::chooseAverage() {
     experiment.variant.structureFactors = StructureFactors::Nearest;
   const bool draws = experiment.variant.isDrawn();
   chooseQuadrature(said(&O::averageTolerance).value_or(draws ? 1e-2 : 1e-3), experiment.average);
+  if (experiment.variant.bandwidth == Bandwidth::Spectrum) {
+    // A spot of a large crystal's low orders may take many lines of the spectrum at once.
+    constexpr std::int64_t ofMaximum = 8, most = 256;
+    Average &average = experiment.average;
+    const auto nodes = std::int64_t(average.nodes.size()) +
+                       ofMaximum * (maximaOf(experiment.beam.spectrumDensity) - 1);
+    if (nodes > std::int64_t(average.nodes.size()))
+      chooseNodes(std::min(nodes, most), average);
+  }
   switch (experiment.variant.averaging) {
   case Averaging::Sampled:
   case Averaging::Reflections: // made of an experiment whose averages are closed
