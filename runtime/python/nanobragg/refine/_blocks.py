@@ -122,8 +122,8 @@ class Blocks:
     of the cell and B).
 
     sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels; origins: (panels, 2),
-    the row (slow, fast) of the boxes at which each panel begins. system: of the cell. exposures: for each number of ``boxes.exposure`` the parameters (name: value) that it has in place of the
-    simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
+    the row (slow, fast) of the boxes at which each panel begins. system: of the cell. exposures: for each number of
+    ``boxes.exposure`` the parameters (name: value) that it has in place of the simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
     cannot tell it from the distance. others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change.
     of: the lattice of each set of blocks; None: one set each. response: where that of the detector starts. seconds: of an
     exposure; 0: no counts are lost.

@@ -161,7 +161,7 @@ def plain_simulator(parts):
 
 
 def averaged_simulator(parts, reciprocal, mosaicity, bandwidth, divergence):
-    """That with averages in closed form. reciprocal: the crystal's matrix, 1/m."""
+    """The simulator of averages in closed form. reciprocal: the crystal's matrix, 1/m."""
     crystal, beam, *others = _parts(parts)
     block = _block(reciprocal)
     shape = {"ncells_def": (1, 1, 1)} if any(block[3:]) else {}
@@ -185,7 +185,7 @@ def _block(reciprocal):
 
 
 def simulators_of_still(parts, plane, grid, lowest):
-    """The simulators of a still. plane: a detector of one panel, whose place that of parts follows. grid, lowest: structure factors."""
+    """The simulators of a still. plane: the detector of parts as one panel. grid, lowest: structure factors."""
     plain = plain_simulator([plane if isinstance(part, Detector) else part for part in parts])
     sim = averaged_simulator(parts, plain["reciprocal_matrix"], *_BEGIN)
     sim.structure_factors = grid, lowest
@@ -439,10 +439,12 @@ def explain(sims, boxes, light, system, spots, every, detector, begin=None, dark
     """The Explained of a still; sims: of simulators_of_still(). spots: of MomentFit. every, detector: of integrate(). begin: an Explained, whose
     intensities alone are fitted again. dark: Boxes about reflections without spots, of which those are evaluated that the model
     lights."""
-    fit = Fit(sims, boxes, light, system, begin=begin, **how)
-    if begin is None:
-        fit.profiles(spots)
-    fit.intensities()
-    result = fit.result(dark)
-    result.integrated = integrate(fit, every, detector)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a fit tries numbers that are unusual
+        fit = Fit(sims, boxes, light, system, begin=begin, **how)
+        if begin is None:
+            fit.profiles(spots)
+        fit.intensities()
+        result = fit.result(dark)
+        result.integrated = integrate(fit, every, detector)
     return result

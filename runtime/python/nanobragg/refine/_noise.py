@@ -5,7 +5,7 @@ import dataclasses
 import itertools
 
 import numpy
-from scipy import fft, ndimage, optimize, stats
+from scipy import fft, ndimage, optimize, special
 
 _TILE = 16  # pixels
 _SMOOTH = 10.0  # pixels, sigma of the Gaussian that is taken for the light
@@ -92,7 +92,7 @@ def _levels(light, squares, usable, alike):
         return numpy.zeros(0), numpy.zeros(0)
     mean, noise = (tiled(numpy.where(usable, image, 0.0))[full] / count[full] for image in (light, squares))
     free = _TILE**2 / max(alike, 1.0)
-    low = stats.chi2.ppf(_LOW, free) / free
+    low = 2 * special.gammaincinv(free / 2, _LOW) / free  # a quantile of chi-square
     parts = numpy.array_split(numpy.argsort(mean), min(_BINS, full.sum() // 10))
     return numpy.array([(mean[part].mean(), numpy.quantile(noise[part], _LOW) / low) for part in parts]).T
 
