@@ -18,11 +18,12 @@ std::size_t widthOfRows(std::span<const std::size_t> groups) {
       places += (pixels + width - 1) / width * width;
     return places;
   };
-  const std::size_t pixels = placesOf(1);
-  std::size_t width = widestRow;
-  while (width > narrowestRow && double(placesOf(width)) > (1 + mostWasted) * double(pixels))
-    width /= 2;
-  return std::clamp<std::size_t>(pixels, 1, width);
+  const double most = (1 + mostWasted) * double(placesOf(1));
+  const std::size_t largest = groups.empty() ? 1 : std::ranges::max(groups);
+  std::size_t width = std::min(largest, widestRow);
+  while (width > narrowestRow && double(placesOf(width)) > most)
+    width = std::max(width / 2, narrowestRow);
+  return width;
 }
 
 [[noreturn]] void refuse(const PixelIndex &pixel, const Detector &detector, std::int64_t panels) {
