@@ -79,8 +79,8 @@ def main(words=None):
                         help="parameters of each still to refine (default: orientation,cell,scale). Other parameters of "
                         "nb-sim, such as mosaic_spread or ncells, are refined by a factor")
     parser.add_argument("--system", default="triclinic", choices=CELL_SYSTEMS, help="crystal system, which says what of the cell is refined: triclinic, all six numbers; "
-                        "monoclinic, edges and beta; orthorhombic, edges; tetragonal, hexagonal and trigonal, a = b and c; cubic, one edge; "
-                        "rhombohedral, one edge and one angle (default: triclinic)")
+                        "monoclinic, edges and beta; orthorhombic, edges; tetragonal and hexagonal, a = b and c; cubic, one edge "
+                        "(default: triclinic)")
     parser.add_argument("--gain", type=float, help="image units per photon (default: 1; with --model, for detectors that do not "
                         "count photons, measured from the noise)")
     parser.add_argument("--offset", type=float, default=0.0, help="the image's value without photons")

@@ -241,6 +241,14 @@ class Blocks:
         """Photons of one lattice."""
         return sum(self.of_set(x, k) for k in self.sets_of(lattice))
 
+    def tables(self, x, least):
+        """For each set of blocks its lattice, its values, and the table of its reflections from a partiality on."""
+        sim = self.sim.copy()
+        for k in range(self.sets):
+            values = self.values(x, k)
+            sim.set(**values)
+            yield self.of[k], values, sim.reflections(least)
+
     def first_shared(self, name):
         """Which of the shared numbers it is."""
         return list(self.shared).index(name)

@@ -5,10 +5,9 @@ import dataclasses
 import numpy
 from scipy import optimize
 
-from .. import _core
-from ._crystal import CELL_SYSTEMS, OrientedCell, rotation
+from ._crystal import CELL_SYSTEMS, OrientedCell, rotation, turned_by
 from ._geometry import PLACE, SPHERE, predict
-from ._indices import OBLIQUITY, by_choice
+from ._indices import by_choice, settings_of
 
 _OWN = 4  # numbers of each still
 _STEP = 1e-3  # units of a number, by which differences are taken
@@ -29,11 +28,7 @@ class Turn:
 
 def between(matrix, other):
     """The rotation vector (rad) that brings one lattice (1/A) nearest to another with the same indices."""
-    left, _, right = numpy.linalg.svd(other @ numpy.linalg.inv(matrix))
-    turn = left @ right
-    angle = numpy.arccos(numpy.clip((numpy.trace(turn) - 1) / 2, -1, 1))
-    across = numpy.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-    return across * (0.5 if angle < 1e-6 else angle / (2 * numpy.sin(angle)))
+    return turned_by(other @ numpy.linalg.inv(matrix))
 
 
 def next_matrix(matrices):
@@ -43,8 +38,7 @@ def next_matrix(matrices):
 
 def alike(lattices, spots, model):
     """The lattices of stills with indices by which each is turned least from the one before. spots: Spots of each."""
-    turns = [numpy.eye(3), *_core.indexing_choices("P 1", model.cell.tolist(), OBLIQUITY)[1]]
-    found = lattices[:1]
+    turns, found = settings_of(model.cell), lattices[:1]
     for lattice, own in zip(lattices[1:], spots[1:]):
         away = [numpy.linalg.norm(between(found[-1].matrix, lattice.matrix @ numpy.linalg.inv(turn).T)) for turn in turns]
         best = int(numpy.argmin(away))

@@ -1,6 +1,7 @@
 """A crystal's reciprocal basis as a few numbers around where it started."""
 
 import numpy
+from scipy.spatial.transform import Rotation
 
 # Which strains of the cell its system leaves free, in the crystal's Cartesian frame: x along a, z along c*.
 _DIAGONAL = [numpy.diag(row).astype(float) for row in numpy.eye(3)]
@@ -39,6 +40,12 @@ def rotation(vector):
         return numpy.eye(3) + cross
     return (numpy.eye(3) + numpy.sin(angle) / angle * cross
             + (1 - numpy.cos(angle)) / angle**2 * cross @ cross)
+
+
+def turned_by(change):
+    """The rotation vector (rad) in a change that strains, too."""
+    left, _, right = numpy.linalg.svd(change)
+    return Rotation.from_matrix(left @ right).as_rotvec()
 
 
 class OrientedCell:

@@ -82,10 +82,15 @@ def in_setting(lattice, group, cell, spots, system):
     """A centred lattice by the indices, of those that its cell allows, by which most spots have allowed ones: obverse or reverse."""
     if not numpy.any(absent(group, numpy.eye(3, dtype=int))):
         return lattice
-    turns = [numpy.eye(3), *_core.indexing_choices("P 1", list(cell), OBLIQUITY)[1]]
+    turns = settings_of(cell)
     wrong = [absent(group, lattice.hkl[lattice.indexed] @ turn).sum() for turn in turns]
     best = int(numpy.argmin(wrong))
     return by_choice(lattice, turns[best], spots, system) if wrong[best] < 0.5 * wrong[0] else lattice
+
+
+def settings_of(cell):
+    """Matrices by which rows of Miller indices are multiplied: all that the cell (A, degrees) allows, the identity first."""
+    return [numpy.eye(3), *_core.indexing_choices("P 1", list(cell), OBLIQUITY)[1]]
 
 
 def absent(group, hkl):

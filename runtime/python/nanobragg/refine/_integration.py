@@ -95,12 +95,8 @@ def _of_unit_factors(blocks):
 
 def _rows(blocks, x):
     """h, k, l, lattice and panel of reflections that a set of blocks lights."""
-    found, sim = [], blocks.sim.copy()
-    for k in range(blocks.sets):
-        sim.set(**blocks.values(x, k))
-        table = sim.reflections(_LEAST)
-        found.append(numpy.column_stack([table.miller_index, numpy.full(len(table.panel), blocks.of[k]), table.panel]))
-    return numpy.unique(numpy.concatenate(found), axis=0)
+    return numpy.unique(numpy.concatenate([numpy.column_stack([table.miller_index, numpy.full(len(table), lattice), table.panel])
+                                           for lattice, _, table in blocks.tables(x, _LEAST)]), axis=0)
 
 
 def _response(blocks, x, light, background):

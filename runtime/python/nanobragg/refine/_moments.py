@@ -184,11 +184,8 @@ def _columns(table, rows):
 
 def brightest(blocks, x, least):
     """Miller index and lattice of reflections of which a pixel has so many photons or more by Blocks of these numbers: a set."""
-    total, sim = {}, blocks.sim.copy()
-    for k in range(blocks.sets):
-        values, lattice = blocks.values(x, k), blocks.of[k]
-        sim.set(**values)
-        table = sim.reflections(_LEAST)
+    total = {}
+    for lattice, values, table in blocks.tables(x, _LEAST):
         squares = ((table.miller_index @ values["reciprocal_matrix"].T / METRES)**2).sum(axis=1)
         wide = _determinant(table.covariance + _PIXEL * numpy.eye(2))
         high = table.photons * numpy.exp(-0.5 * x[blocks.own(lattice)][-1] * squares) / (2 * numpy.pi * numpy.sqrt(wide))

@@ -293,11 +293,12 @@ _CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one 
 def _found_again(stills, how):
     """Stills of one crystal, those that are rejected looked for where the ones before them lead."""
     for number, still in enumerate(stills):
-        before = [one.fitted for one in stills[:number] if one.status == "indexed"]
+        before = [one for one in stills[:number] if one.status == "indexed"]
         if still.status == "rejected" and still.found is not None and before:
-            again, matrices = Still(still.index, still.image, key=still.key), [one.matrix for one in alike(before, [None] * len(before), how["model"])]
+            again = Still(still.index, still.image, key=still.key)
+            matrices = [one.matrix for one in alike([one.fitted for one in before], [one.found for one in before], how["model"])]
             try:
-                _index(again, begin=dataclasses.replace(before[-1], matrix=next_matrix(matrices)), **how)
+                _index(again, begin=dataclasses.replace(before[-1].fitted, matrix=next_matrix(matrices)), **how)
             except Rejected:
                 continue
             stills[number] = again
@@ -321,8 +322,8 @@ def _chain(stills, model):
 
 
 def _by_intensities(stills, model, most, together=False):
-    """together: whether they are of one crystal, and their first lattices have the same choice. Takes indices by which the light of spots is like that of the model's structure factors, or without them that of the other stills,
-    where places allow several."""
+    """Takes indices by which the light of spots is like that of the model's structure factors, or without them that of the other stills,
+    where places allow several. together: whether the stills are of one crystal, so that their first lattices have one choice."""
     choices, known = model.choices(), None if model.grid is None else by_model(model)
     for still in stills if known else ():
         one, possible = still.fitted, shifts(still.fitted.matrix, still.fitted.detector)

@@ -12,7 +12,7 @@ from ..experiment import Detector, Expt
 from . import _files, _report
 from ._blocks import METRES, OF_SET
 from ._claim import Claim
-from ._crystal import cell_of, rotation
+from ._crystal import cell_of, rotation, turned_by
 from ._explain import DETECTOR, Fit, simulators
 from ._foreground import foreground
 from ._one_panel import faces_of, in_one_panel
@@ -237,18 +237,12 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
     rows, boxes, axis = sweep.rows, sweep.boxes, model.sim["spindle_axis"]
     sweep.axis_unsure = fit.unsure
     matrix = result.lattices[0].matrix
-    sweep.turned = _angle(matrix @ numpy.linalg.inv(model.cells[0].start))
+    sweep.turned = float(numpy.degrees(numpy.linalg.norm(turned_by(matrix @ numpy.linalg.inv(model.cells[0].start)))))
     sweep.matrix = model.at_zero(matrix, new)
     sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, new)), axis @ new)))
     summed = foreground(_profile(scan, listed), plain, table["xyzcal.px"][rows][boxes.box, :2], boxes.panel, boxes.rows) \
         if "xyzcal.px" in table else True
     _measure(sweep, boxes, table, bbox, summed)
-
-
-def _angle(change):
-    """Degrees of the rotation in a change that strains, too."""
-    left, _, right = numpy.linalg.svd(change)
-    return float(numpy.degrees(numpy.arccos(numpy.clip((numpy.trace(left @ right) - 1) / 2, -1, 1))))
 
 
 def _measure(sweep, boxes, table, bbox, summed):
