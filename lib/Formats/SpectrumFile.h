@@ -13,13 +13,17 @@ namespace nanobragg::io {
 struct Spectrum {
   std::vector<std::array<double, 2>> points; ///< wavelength, A, and weight
   bool isByEnergy = false;                   ///< they are energies in the file
-  bool isShape = false;                      ///< see SpectrumShape.h
-  bool isOfShots = false;                    ///< each shot may have one of its own
+  /// A point's weight, where it is a density over what the file has, as one over the wavelength.
+  double overWavelength(const std::array<double, 2> &point) const {
+    return isByEnergy ? point[1] / (point[0] * point[0]) : point[1];
+  }
+  bool isShape = false;   ///< see SpectrumShape.h
+  bool isOfShots = false; ///< each shot may have one of its own
 };
 
 /// At least one weight is above 0. Two columns, the first in A where it is below 100 and else in
-/// eV; a shape, see SpectrumShape.h; or the spectrum of an NXmx file, of which "file.nxs:7" is that
-/// of shot 7. `shot`: of a series, from 0, where the name has none. Throws FileError, and
+/// eV; a shape, see SpectrumShape.h; or the spectrum of an NXmx file, and with "file.nxs:7" shot 7
+/// has its own. `shot`: of a series, from 0, where the name has none. Throws FileError, and
 /// std::invalid_argument for shapes.
 Spectrum readSpectrumFile(const std::string &path, std::optional<std::size_t> shot = {});
 

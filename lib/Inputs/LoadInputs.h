@@ -7,6 +7,7 @@
 #include "lib/Experiment/PixelList.h"
 #include "lib/Formats/DialsExperiment.h"
 #include "lib/Formats/HklFile.h"
+#include "lib/Formats/SpectrumFile.h"
 #include "lib/Inputs/InputFiles.h"
 
 #include <functional>
@@ -41,11 +42,12 @@ struct LoadedInputs {
   std::vector<std::string> warnings;
   /// From --expt: the experiment, and those that share its images. Empty without.
   std::vector<io::DialsExperiment> dials;
-  bool hasSpectraOfShots = false;   ///< --spectrum may have another one for each shot
-  bool isMeanWavelength = false;    ///< the wavelength is the mean of the spectrum
-  bool geometryFromFile = false;    ///< the frame is that of a file, not of a convention
-  std::string hallSymbol;           ///< the structure factors' space group; empty: unknown
-  std::vector<std::string> remarks; ///< values that were taken from files; one sentence each
+  bool hasSpectraOfShots = false;    ///< --spectrum may have another one for each shot
+  std::vector<io::Spectrum> spectra; ///< see readSpectra()
+  bool isMeanWavelength = false;     ///< the wavelength is the mean of the spectrum
+  bool geometryFromFile = false;     ///< the frame is that of a file, not of a convention
+  std::string hallSymbol;            ///< the structure factors' space group; empty: unknown
+  std::vector<std::string> remarks;  ///< values that were taken from files; one sentence each
   std::vector<std::string>
       notices; ///< semantic switches that matter here, as CompleteExperiment::notices
 };

@@ -25,10 +25,10 @@ double takeSpectrum(const io::Spectrum &spectrum, const Options &options, Inputs
   double sum = 0, weights = 0;
   const SpectrumBetween between = options.spectrumBetween.value_or(
       spectrum.isShape ? SpectrumBetween::Linear : SpectrumBetween::Lines);
-  for (const auto &[wavelength, weight] : spectrum.points) {
-    const double over = spectrum.isByEnergy ? weight / (wavelength * wavelength) : weight;
-    if (between == SpectrumBetween::Linear) // a density over the wavelength
-      inputs.spectrum.push_back({wavelength * 1e-10, over});
+  for (const auto &point : spectrum.points) {
+    const auto [wavelength, weight] = point;
+    if (between == SpectrumBetween::Linear)
+      inputs.spectrum.push_back({wavelength * 1e-10, spectrum.overWavelength(point)});
     else if (weight > 0)
       inputs.sources.push_back({{}, weight, wavelength * 1e-10});
     sum += weight * wavelength;
@@ -75,25 +75,37 @@ void loadSpectrum(const ExperimentRequest &request, std::optional<std::size_t> s
     options.lambda = units::wavelengthFromAngstrom(mean);
 }
 
+static io::Spectrum spectrumOf(const std::string &named, std::size_t shot,
+                               const LoadedInputs &loaded) {
+  return loaded.spectra.empty() ? io::readSpectrumFile(named, shot) : loaded.spectra[shot];
+}
+
+void readSpectra(const std::string &named, std::size_t shots, LoadedInputs &loaded) {
+  for (std::size_t shot = 0; shot != shots; ++shot) {
+    io::Spectrum spectrum = io::readSpectrumFile(named, shot);
+    if (spectrum.isShape) // drawn when it is needed
+      return;
+    loaded.spectra.push_back(std::move(spectrum));
+  }
+}
+
 void replaceSpectrum(const std::string &named, std::size_t shot, const LoadedInputs &loaded,
                      Options &options, Inputs &inputs) {
   inputs.sources.clear();
   inputs.spectrum.clear();
-  const double mean = takeSpectrum(io::readSpectrumFile(named, shot), options, inputs);
+  const double mean = takeSpectrum(spectrumOf(named, shot, loaded), options, inputs);
   if (loaded.isMeanWavelength)
     options.lambda = units::wavelengthFromAngstrom(mean);
 }
 
-SpectraOfShots spectraOfShots(const std::string &named, std::size_t shots) {
+SpectraOfShots spectraOfShots(const std::string &named, std::size_t shots,
+                              const LoadedInputs &loaded) {
   SpectraOfShots spectra;
   for (std::size_t shot = 0; shot != shots; ++shot) {
-    io::Spectrum spectrum = io::readSpectrumFile(named, shot);
+    io::Spectrum spectrum = spectrumOf(named, shot, loaded);
     std::vector<double> &weights = spectra.weights.emplace_back();
-    for (auto &[wavelength, weight] : spectrum.points) {
-      if (spectrum.isByEnergy) // files have densities over the wavelength
-        weight /= wavelength * wavelength;
-      weights.push_back(weight);
-    }
+    for (auto &point : spectrum.points) // files have densities over the wavelength
+      weights.push_back(point[1] = spectrum.overWavelength(point));
     if (shot == 0)
       spectra.first = spectrum.points;
     const auto same = [](const auto &a, const auto &b) { return a[0] == b[0]; };

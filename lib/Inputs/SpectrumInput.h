@@ -17,7 +17,12 @@ namespace nanobragg {
 void loadSpectrum(const ExperimentRequest &request, std::optional<std::size_t> shot,
                   LoadedInputs &loaded);
 
-/// The same of another shot, in the place of the one that was loaded.
+/// Reads the spectra of so many shots from a file of them. Files of HDF5 are read by copies of this
+/// process, in which locks of other threads stay held, so that this comes before there are any.
+/// Throws io::FileError.
+void readSpectra(const std::string &named, std::size_t shots, LoadedInputs &loaded);
+
+/// The same as loadSpectrum() of another shot, in the place of the one that was loaded.
 void replaceSpectrum(const std::string &named, std::size_t shot, const LoadedInputs &loaded,
                      Options &options, Inputs &inputs);
 
@@ -27,7 +32,8 @@ struct SpectraOfShots {
   std::vector<std::array<double, 2>> first;
   std::vector<std::vector<double>> weights;
 };
-SpectraOfShots spectraOfShots(const std::string &named, std::size_t shots);
+SpectraOfShots spectraOfShots(const std::string &named, std::size_t shots,
+                              const LoadedInputs &loaded);
 
 /// The part of the photons that counts at each wavelength. Throws io::FileError.
 void loadEfficiency(const std::string &path, Inputs &inputs);

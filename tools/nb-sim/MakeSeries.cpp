@@ -3,6 +3,7 @@
 #include "lib/Files/FileError.h"
 #include "lib/Formats/DumpFile.h"
 #include "lib/Formats/NexusFile.h"
+#include "lib/Inputs/SpectrumInput.h"
 #include "lib/Parallel/TaskQueue.h"
 #include "lib/Parallel/ThreadTeam.h"
 #include "lib/Quantities/Printable.h"
@@ -79,6 +80,8 @@ public:
 
   void run() {
     const OutputOptions &o = setup.line.outputs;
+    if (setup.loaded.hasSpectraOfShots)
+      readSpectra(*setup.line.files.spectrum, std::size_t(plan.count()), setup.loaded);
     const std::vector<io::DialsExperiment> first = renderer.describe(0, plan.count());
     refuseUnfitCbf(setup.line, first.front());
     const std::string factors = o.mtzFile && leads ? trueFactors(setup) : std::string();

@@ -20,7 +20,8 @@ static io::DialsExperiment withSpectra(io::DialsExperiment described, const RunS
                                        std::int64_t frames) {
   if (!setup.loaded.hasSpectraOfShots || frames == 1)
     return described;
-  SpectraOfShots spectra = spectraOfShots(*setup.line.files.spectrum, std::size_t(frames));
+  SpectraOfShots spectra =
+      spectraOfShots(*setup.line.files.spectrum, std::size_t(frames), setup.loaded);
   if (!spectra.first.empty()) {
     described.beam.spectrum = std::move(spectra.first);
     described.beam.weightsOfShots = std::move(spectra.weights);
