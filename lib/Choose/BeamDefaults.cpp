@@ -134,11 +134,8 @@ Points refined(const Points &points, const Points &more) {
   std::size_t j = 0;
   for (std::size_t i = 0; i != points.size(); ++i) {
     for (; j != more.size() && more[j][0] < points[i][0]; ++j)
-      if (i > 0 && more[j][0] > points[i - 1][0]) {
-        const auto [x, a] = points[i - 1];
-        const auto [y, b] = points[i];
-        all.push_back({more[j][0], a + (b - a) * (more[j][0] - x) / (y - x)});
-      }
+      if (i > 0 && more[j][0] > points[i - 1][0])
+        all.push_back({more[j][0], between(points[i - 1], points[i], more[j][0])});
     all.push_back(points[i]);
   }
   return all;
@@ -205,9 +202,7 @@ double DefaultsChooser::efficiencyAt(double wavelength) const {
     return table.front()[1];
   if (next == table.end())
     return table.back()[1];
-  const auto [x, a] = *std::prev(next);
-  const auto [y, b] = *next;
-  return a + (b - a) * (wavelength - x) / (y - x);
+  return between(*std::prev(next), *next, wavelength);
 }
 
 /// Takes photons that do not count out of the fluence. chooseSpectrum() does so for a continuous

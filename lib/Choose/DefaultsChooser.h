@@ -15,6 +15,12 @@ namespace nanobragg {
 
 /// One run of chooseDefaults(); the stages are called in this order and each relies on those before
 /// it.
+/// The value at x of the line through two points (x, value).
+inline double between(const std::array<double, 2> &one, const std::array<double, 2> &other,
+                      double x) {
+  return one[1] + (other[1] - one[1]) * (x - one[0]) / (other[0] - one[0]);
+}
+
 class DefaultsChooser {
 public:
   DefaultsChooser(const Options &options, const Inputs &inputs, const Semantics &semantics)

@@ -96,9 +96,7 @@ void DefaultsChooser::chooseAbsorption() {
   // In the middle: for one energy, for -compat c and for what is printed and written.
   const double energy = (low + high) / 2;
   const auto next = std::upper_bound(table.begin(), table.end(), energy, reaches);
-  const auto [x, a] = *std::prev(next);
-  const auto [y, b] = *next;
-  report.sensorMu = a + (b - a) * (energy - x) / (y - x);
+  report.sensorMu = between(*std::prev(next), *next, energy);
   d.attenuationDepth = 1 / report.sensorMu;
   if (low == high || experiment.variant.capture == Capture::Last)
     return;

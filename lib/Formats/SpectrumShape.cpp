@@ -55,10 +55,14 @@ Spectrum flat(const Numbers &n, std::size_t) {
 constexpr double reach = 5;     ///< standard deviations of a Gaussian on each side
 constexpr double fineness = 40; ///< points to one of these
 
+void requireAboveZero(double energy, double sigma) {
+  if (!(reach * sigma < 0.9 * energy))
+    throw std::invalid_argument("the width reaches down to no energy at all; use a narrower one");
+}
+
 Spectrum gaussianOf(const Numbers &n, std::size_t) {
   const double sigma = sigmaOf(n[1] / 100 * n[0]);
-  if (!(reach * sigma < 0.9 * n[0]))
-    throw std::invalid_argument("the width reaches down to no energy at all; use a narrower one");
+  requireAboveZero(n[0], sigma);
   const Numbers energies = grid(n[0] - reach * sigma, n[0] + reach * sigma, sigma / fineness);
   Density photons;
   for (const double energy : energies)
@@ -104,8 +108,7 @@ Spectrum sase(const Numbers &n, std::size_t shot) {
   const double sigma = sigmaOf(n[1] / 100 * energy), spike = sigmaOf(n[2] / 100 * energy);
   if (!(spike < sigma))
     throw std::invalid_argument("a spike is narrower than the spectrum");
-  if (!(reach * sigma < 0.9 * energy))
-    throw std::invalid_argument("the width reaches down to no energy at all; use a narrower one");
+  requireAboveZero(energy, sigma);
   if (!(seed == std::round(seed) && seed < 0x1p32))
     throw std::invalid_argument("the seed is a whole number below 2^32");
   constexpr double pointsOfSpike = 10, reachOfSpike = 4;

@@ -4,6 +4,7 @@
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
+#include "lib/Spots/Panels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -182,16 +183,11 @@ Image::Image(const Experiment &e, double partiality, bool ofImage) : Image(e) {
   double pixelAngle = INFINITY, cosine = 1; // the smallest, and that of the largest angle
   for (const io::DialsPanel &p : model.panels) {
     pixelAngle = std::min(pixelAngle, p.pixelSize[0] / length(p.origin));
-    for (const bool right : {false, true})
-      for (const bool down : {false, true}) {
-        const Vec3 along = scaled(p.fast, right ? double(p.pixels[0]) * p.pixelSize[0] : 0),
-                   across = scaled(p.slow, down ? double(p.pixels[1]) * p.pixelSize[1] : 0);
-        cosine = std::min(cosine, dot(unit(sum(p.origin, sum(along, across))), forward));
-      }
+    for (const Vec3 &ray : cornersOf(p, 0))
+      cosine = std::min(cosine, dot(ray, forward));
   }
   const SpotSize &size = limits.size;
   const double longest = limits.spectrum ? (*limits.spectrum)[1] : model.beam.wavelength;
-  // Up to a right angle a corner has the largest angle.
   const double sines = cosine > 0 ? std::sqrt(2 * (1 - cosine)) : 2; // twice the sine of half of it
   const double angle = size.node * longest + size.divergence + sines * size.mosaic +
                        std::max(sines, 1.0) * size.bandwidth;

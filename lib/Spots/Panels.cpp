@@ -27,17 +27,22 @@ std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Ve
   return std::array{(f - skew * s) / determinant, (s - skew * f) / determinant};
 }
 
+std::array<Vec3, 4> cornersOf(const io::DialsPanel &p, double beyond) {
+  std::array<Vec3, 4> corners;
+  for (int corner = 0; corner < 4; ++corner) {
+    const auto edge = [&](int axis, bool end) {
+      return (end ? double(p.pixels[axis]) + beyond : -beyond) * p.pixelSize[axis];
+    };
+    corners[corner] = unit(sum(
+        p.origin, sum(scaled(p.fast, edge(0, corner & 1)), scaled(p.slow, edge(1, corner & 2)))));
+  }
+  return corners;
+}
+
 PanelFinder::PanelFinder(std::span<const io::DialsPanel> panels, double beyond)
     : panels(panels), beyond(beyond) {
   for (const io::DialsPanel &p : panels) {
-    std::array<Vec3, 4> corners;
-    for (int corner = 0; corner < 4; ++corner) {
-      const auto edge = [&](int axis, bool end) {
-        return (end ? double(p.pixels[axis]) + beyond : -beyond) * p.pixelSize[axis];
-      };
-      corners[corner] = unit(sum(
-          p.origin, sum(scaled(p.fast, edge(0, corner & 1)), scaled(p.slow, edge(1, corner & 2)))));
-    }
+    const std::array<Vec3, 4> corners = cornersOf(p, beyond);
     const Vec3 axis = unit(sum(sum(corners[0], corners[1]), sum(corners[2], corners[3])));
     double cosine = 1;
     for (const Vec3 &corner : corners)

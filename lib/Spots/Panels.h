@@ -16,6 +16,10 @@ struct PanelPoint {
   std::array<double, 2> mm; ///< along fast and slow, on the panel's plane
 };
 
+/// Directions from the sample to the corners of a panel that is so many pixels larger on each side.
+/// Up to a right angle from some direction, one of them is farthest from it of all pixels.
+std::array<Vec3, 4> cornersOf(const io::DialsPanel &panel, double beyond);
+
 /// Finds where rays from the sample meet panels.
 class PanelFinder {
 public:

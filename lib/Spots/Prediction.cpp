@@ -119,14 +119,7 @@ private:
   double largestNode() const {
     double sine = 0; // half the scattering angle's
     for (const io::DialsPanel &p : image.panels)
-      for (int corner = 0; corner < 4; ++corner) {
-        const auto edge = [&](int axis, bool end) {
-          const double pixel = end ? double(p.pixels[axis]) + limits.beyond : -limits.beyond;
-          return pixel * p.pixelSize[axis];
-        };
-        const double f = edge(0, corner & 1), s = edge(1, corner & 2);
-        const Vec3 ray = unit(sum(p.origin, sum(scaled(p.fast, f), scaled(p.slow, s))));
-        // Up to 90 degrees a corner has the largest angle of its panel; beyond, another point may.
+      for (const Vec3 &ray : cornersOf(p, limits.beyond)) {
         const double cosine = dot(ray, forward);
         sine = std::max(sine, cosine < 0 ? 1 : std::sqrt(std::max(0.0, (1 - cosine) / 2)));
       }
