@@ -40,9 +40,9 @@ execute_process(COMMAND ${TOOLS}/nb-sim --list-flags OUTPUT_FILE ${OUT}/referenc
                 COMMAND_ERROR_IS_FATAL ANY)
 list(APPEND pages reference/nb-sim.md)
 
-execute_process(COMMAND ${TABLE} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${TABLE} OUTPUT_VARIABLE switches COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${SOURCE}/docs/semantics.md.in text)
-string(REPLACE "@TABLE@\n" "${table}" text "${text}")
+string(REPLACE "@SWITCHES@\n" "${switches}" text "${text}")
 file(WRITE ${OUT}/semantics.md "${text}")
 list(APPEND pages semantics.md)
 

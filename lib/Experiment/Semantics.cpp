@@ -14,15 +14,15 @@ constexpr SemanticSwitch switches[] = {
      "measures the squared distance in Miller-index units, each axis times its number of cells",
      "-gauss_xtal -tophat_spots"},
     {"random-misset", &Semantics::randomMisset,
-     "takes a largest rotation of 90 as radians, so that orientations are not uniform",
+     "takes the largest rotation, 90 degrees, for 90 radians, so that orientations are not uniform",
      "draws orientations uniformly over all rotations", "-misset random"},
     {"mosaic-frame", &Semantics::mosaicFrame,
      "turns mosaic domains about axes of the laboratory, so that they depend on the orientation "
      "and do not turn with the spindle",
      "turns mosaic domains about axes of the crystal, which turn with it", "-mosaic"},
     {"exact-ratios", &Semantics::exactRatios,
-     "rounds ratios up as they come out of floating point: a crystal of 0.001 mm is 100 or 101 "
-     "cells of 100 A long, and 1.1 degrees are 12 steps of 0.1",
+     "rounds ratios up with their floating-point error: a crystal of 0.001 mm is 100 or 101 cells "
+     "of 100 A long, and 1.1 degrees are 12 steps of 0.1",
      "takes a ratio within 64 roundings of a whole number as that number",
      "-xtalsize -oversample -phistep -hdivstep -vdivstep -detsize"},
     {"interpolation-choice", &Semantics::interpolationChoice,
@@ -32,9 +32,10 @@ constexpr SemanticSwitch switches[] = {
     {"source-weights", &Semantics::sourceWeights, "ignores the weight column",
      "weights the sources and divides by the sum of weights", "-sourcefile"},
     {"twotheta-ratio", &Semantics::twothetaRatio,
-     "relates the distances along beam and normal by the normal before the two-theta swing; "
-     "distance and beam centre in the header and automatic oversampling follow it",
-     "relates the distances along beam and normal by the normal after all rotations", "-twotheta"},
+     "converts between the distances along beam and normal with the normal before the two-theta "
+     "swing, which affects distance and beam centre in the header and automatic oversampling",
+     "converts between the distances along beam and normal with the normal after all rotations",
+     "-twotheta"},
     {"twotheta-axis", &Semantics::twothetaAxis,
      "does not normalise the axis, so that the swing distorts", "normalises the axis of the swing",
      "-twotheta_axis"},
@@ -61,8 +62,8 @@ constexpr SemanticSwitch switches[] = {
      "multiplies the sum over layers by the fraction absorbed in the last one",
      "weights each layer by its own fraction absorbed", "-detector_thick -detector_abs"},
     {"no-absorption", &Semantics::noAbsorption,
-     "removes a thickness given before -detector_abs inf and absorbs nothing of one given after it "
-     "(a black image), nor with -oversample_thick without a thickness",
+     "ignores a thickness given before -detector_abs inf, and makes a black image with one given "
+     "after it, or with -oversample_thick and no thickness",
      "counts every photon where there is no absorption depth or no thickness",
      "-detector_abs -detector_thick -oversample_thick"},
     {"water", &Semantics::water,
@@ -79,30 +80,30 @@ constexpr SemanticSwitch switches[] = {
      "without a seed takes the clock in seconds, so that runs of the same second share their noise "
      "and their random orientation",
      "mixes the clock in nanoseconds, the process and random numbers of the system; the seed is "
-     "printed (not announced)",
+     "printed (without a NOTE)",
      "-seed -misset_seed"},
     {"noise-wrap", &Semantics::noiseWrap,
      "lets negative counts on the noise image wrap around to large ones",
      "sets negative counts on the noise image to 0", "-adc"},
     {"header-lookup", &Semantics::headerLookup,
-     "takes the last place of an image header where a keyword occurs, inside longer ones too: "
-     "DISTANCE reads CLOSE_DISTANCE, ORGX reads XDS_ORGX",
-     "takes the entry of an image header with exactly the keyword, and the beam centre under the "
-     "convention's own name, MOSFLM_CENTER_X and so on",
+     "reads the last place of an image header where a keyword occurs, even inside a longer "
+     "keyword: DISTANCE reads CLOSE_DISTANCE, ORGX reads XDS_ORGX",
+     "reads the entry of an image header that has exactly the keyword, and the beam centre by the "
+     "convention's own keyword, such as MOSFLM_CENTER_X",
      "-img -mask"},
     {"columns", &Semantics::columns,
-     "accepts any number of columns in a line of a source file: x y become a direction, a sixth is "
-     "ignored",
+     "accepts any number of columns in a line of a source file: two are taken for a direction, and "
+     "a sixth is ignored",
      "accepts 3, 4 or 5 columns in a line of a source file", "-sourcefile"},
     {"file-names", &Semantics::fileNames,
-     "accepts any name for an output: -floatfile x.npy has no header, -intfile x.cbf is SMV",
-     "writes -floatfile x.npy as an array of NumPy, and refuses a name with the extension of "
-     "another format",
+     "accepts any name for an output: -floatfile x.npy has no NumPy header, -intfile x.cbf is SMV",
+     "writes -floatfile x.npy as a NumPy array, and refuses a name with the extension of another "
+     "format",
      "-floatfile -intfile -noisefile -pgmfile"},
     {"flag-prefixes", &Semantics::flagPrefixes,
-     "takes -twotheta_axis X Y Z for -twotheta X as well, and -misset_seed N followed by two more "
-     "words for -misset N and their numbers",
-     "takes a flag as itself only", "-twotheta_axis -misset_seed"},
+     "reads -twotheta_axis X Y Z also as -twotheta X, and -misset_seed N followed by two more "
+     "words also as -misset with these three numbers",
+     "reads a flag only as itself", "-twotheta_axis -misset_seed"},
 };
 
 } // namespace

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Compares the includes of the sources with the table of rooms in docs/architecture.md.
+"""Compares the includes of the sources with the list of folders in docs/architecture.md.
 
     arrows.py ROOT
 
-A row of that table names a folder and the folders whose headers it may include; each of them stands
-in a row above, so that no arrow runs back. A file belongs to the longest name that its path begins
-with. Complains of an include that the table does not allow, of one that it allows and that there is
-none of, of a folder in no row, and of rows in the wrong order. Exit status 1 when there are any."""
+A line of that list names a folder and the folders whose headers it may include. Each of them is in
+a line above, so the dependencies have no cycles. A file belongs to the longest name that its path
+begins with. Reports includes that the list does not allow, folders that it allows and nobody
+includes, folders that are not in the list, and lines in the wrong order; exit status 1 if there are
+any."""
 
 import collections
 import os
@@ -19,14 +20,13 @@ INSTALLED = {"nanobragg/": "runtime/include/nanobragg/"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
-def table_of(page):
-    """The rooms in the order of the rows, each with those that it may include."""
+def rows_of(page):
+    """The folders of the section "Dependencies" in order, each with those that it may include."""
+    section = page.split("\n## Dependencies\n", 1)[1].split("\n## ", 1)[0]
     rows = {}
-    for line in page.split("\n| room | may include |\n", 1)[1].split("\n")[1:]:
-        if not line.startswith("|"):
-            break
-        room, allowed = line.strip("|").split("|")[:2]
-        rows[room.strip(" `")] = set(re.findall(r"`([^`]+)`", allowed))
+    for item in re.findall(r"^\* (.*(?:\n  .*)*)", section, re.M):
+        room, *allowed = re.findall(r"`([^`]+)`", item)
+        rows[room] = set(allowed)
     return rows
 
 
@@ -51,12 +51,12 @@ def check(rows, includes):
     complaints, used, above = [], collections.defaultdict(set), set()
     for room, allowed in rows.items():
         for other in sorted(allowed - above):
-            complaints.append(f"{room}: {other} does not stand in a row above")
+            complaints.append(f"{room}: {other} is not in a line above")
         above.add(room)
     for path, included in includes:
         room, other = room_of(os.path.dirname(path), rows), room_of(os.path.dirname(included), rows)
         if room is None:
-            complaints.append(f"{path}: its folder stands in no row")
+            complaints.append(f"{path}: its folder is in no line")
         elif other is not None and other != room:
             used[room].add(other)
             if other not in rows[room]:
@@ -70,7 +70,7 @@ def check(rows, includes):
 def main():
     root = sys.argv[1]
     with open(os.path.join(root, "docs/architecture.md"), encoding="utf-8") as page:
-        rows = table_of(page.read())
+        rows = rows_of(page.read())
     includes = []
     for path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:

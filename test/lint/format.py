@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the sources with what clang-format makes of them, and reads the pages' line lengths.
+"""Compares the sources with what clang-format makes of them, and reads the lines of pages.
 
     format.py ROOT CLANG_FORMAT
 
 C++ files have to be as CLANG_FORMAT writes them. Lines of prose in pages are at most 100 columns
-long; tables, code, links and generated pages may be longer. Exit status 1 with a line for each file
-that differs; 77 with the reason when clang-format is not there."""
+long; tables, code, links and generated pages may be longer. No line within a paragraph begins with a
+character that makes it something else: a comment (%) or an item of a list. Exit status 1 with a line
+for each file that differs; 77 with the reason when clang-format is not there."""
 
 import os
 import re
@@ -13,7 +14,7 @@ import subprocess
 import sys
 
 LONGEST = 100
-GENERATED = ("docs/reference/", "docs/man/", "docs/semantics.md")
+GENERATED = ("docs/reference/", "docs/man/")
 
 
 def files(root, suffixes):
@@ -37,6 +38,18 @@ def long_lines(text):
             yield number
 
 
+def swallowed_lines(text):
+    """Numbers of the lines of prose that Markdown reads as a comment, or as an item of a list."""
+    fence, before = False, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.match(r"\s*(```|~~~)", line):
+            fence = not fence
+        elif not fence and (re.match(r"%", line) or re.match(r"[-+] ", line) and
+                            re.match(r"\w", before) and not re.match(r"\d+\. ", before)):
+            yield number
+        before = line
+
+
 def main():
     root, formatter = sys.argv[1:]
     wrong = 0
@@ -44,9 +57,13 @@ def main():
         if path.startswith(GENERATED):
             continue
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            for number in long_lines(file.read()):
-                print(f"{path}:{number}: longer than {LONGEST} columns")
-                wrong += 1
+            text = file.read()
+        complaints = [(number, f"longer than {LONGEST} columns") for number in long_lines(text)]
+        complaints += [(number, "begins as a comment or a list does; break the line elsewhere")
+                       for number in swallowed_lines(text)]
+        for number, complaint in complaints:
+            print(f"{path}:{number}: {complaint}")
+        wrong += len(complaints)
     if not os.path.exists(formatter):
         print("skipped: clang-format-22 is not installed")
         return 1 if wrong else 77

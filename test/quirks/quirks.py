@@ -943,7 +943,7 @@ class EverySwitch(unittest.TestCase):
     def test_each_switch_of_the_documentation_is_tested(self):
         here = os.path.dirname(os.path.abspath(__file__))
         with open(os.path.join(here, "..", "..", "docs", "semantics.md"), encoding="utf-8") as file:
-            documented = set(re.findall(r"^\| `([\w-]+)` \|", file.read(), re.MULTILINE))
+            documented = set(re.findall(r"^\* `([\w-]+)` \(", file.read(), re.MULTILINE))
         tested = {test.switch for test in QuirkTest.__subclasses__()} - {None}
         tested.add("layer-spacing")  # together with layer-capture
         self.assertEqual(documented, tested)
