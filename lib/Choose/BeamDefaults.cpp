@@ -181,9 +181,8 @@ void DefaultsChooser::chooseSources() {
         "it is a continuous spectrum");
     chooseSpectrum(spectrumOf(experiment.beam));
   } else if (between && inputs.sources.empty())
-    throw std::invalid_argument(
-        "--spectrum-between says what a spectrum is between its points, and "
-        "there is none; give --spectrum=FILE, or --expt with a polychromatic beam");
+    throw std::invalid_argument("--spectrum-between needs a spectrum; give --spectrum=FILE, or "
+                                "--expt with a polychromatic beam");
 }
 
 /// The part of the photons of a wavelength (m) that counts.
@@ -193,9 +192,9 @@ double DefaultsChooser::efficiencyAt(double wavelength) const {
   const auto energy = [](double of) { return text(units::wavelengthFromEnergy(1) / of) + " eV"; };
   if (wavelength < table.front()[0] * (1 - rounding) ||
       wavelength > table.back()[0] * (1 + rounding))
-    throw std::invalid_argument("--efficiency: goes from " + energy(table.back()[0]) + " to " +
-                                energy(table.front()[0]) + ", and the beam has " +
-                                energy(wavelength) + "; add lines that reach it");
+    throw std::invalid_argument("--efficiency: its table goes from " + energy(table.back()[0]) +
+                                " to " + energy(table.front()[0]) + ", but the beam has " +
+                                energy(wavelength) + "; add lines for that energy");
   auto next =
       std::ranges::upper_bound(table, wavelength, {}, [](const auto &row) { return row[0]; });
   if (next == table.begin())

@@ -106,6 +106,11 @@ void DefaultsChooser::chooseRegion() {
   d.roiSlowMax = std::min(report.roi[3], d.slowPixels - 1);
   if (d.roiFastMin > d.roiFastMax || d.roiSlowMin > d.roiSlowMax)
     warn("-roi: the region has no pixels, the image will be empty");
+  else if (report.roi[1] > d.fastPixels || report.roi[3] > d.slowPixels)
+    warn("-roi: the region ends at " + std::to_string(report.roi[1]) + " along fast and at " +
+         std::to_string(report.roi[3]) + " along slow, beyond the detector of " +
+         std::to_string(d.fastPixels) + " x " + std::to_string(d.slowPixels) +
+         " pixels; its order is fast, then slow");
 }
 
 void DefaultsChooser::chooseMask() {

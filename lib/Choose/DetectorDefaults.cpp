@@ -122,6 +122,22 @@ void DefaultsChooser::chooseBeamCenter() {
   const bool sample = report.pivot == Pivot::Sample;
   d.beamCenterFast = center ? (*center)[0] : sample ? fClose : fBeam;
   d.beamCenterSlow = center ? (*center)[1] : sample ? sClose : sBeam;
+  if (said.unread().panels.empty()) {
+    warnOfPixels("-Xbeam", said.unread().xBeam);
+    warnOfPixels("-Ybeam", said.unread().yBeam);
+    warnOfPixels("--beam-center", center ? std::optional((*center)[0]) : std::nullopt);
+  }
+}
+
+void DefaultsChooser::warnOfPixels(const std::string &flag, std::optional<double> metres) {
+  const DetectorReport &r = report.detector;
+  const double side = std::max(r.detSizeFast, r.detSizeSlow), pixel = experiment.detector.pixelSize;
+  const auto inMillimeters = [](double length) { return text(length * 1e3); };
+  const double asPixels = metres ? *metres * 1e3 * pixel : 0;
+  if (metres && *metres > 2 * side && asPixels <= side)
+    warn(flag + ": " + inMillimeters(*metres) + " mm is far off a detector of " +
+         inMillimeters(side) + " mm; " + inMillimeters(*metres) + " pixels would be " +
+         inMillimeters(asPixels) + " mm");
 }
 
 void DefaultsChooser::chooseDistance() {

@@ -20,12 +20,11 @@ void DefaultsChooser::chooseSensor() {
   const auto depth = stated > 0 ? said(&O::attenuationDepth) : said.unread().attenuationDepth;
   const bool isMaterial = !inputs.sensorAbsorption.empty();
   if (isMaterial && said(&O::attenuationDepth))
-    throw std::invalid_argument(
-        "--sensor-material and -detector_absorb both say how deep the sensor "
-        "absorbs; leave one of them out");
+    throw std::invalid_argument("--sensor-material and -detector_absorb both set the absorption of "
+                                "the sensor; leave one of them out");
   if (isMaterial && stated == 0)
-    throw std::invalid_argument("--sensor-material is that of a sensor without a thickness; give "
-                                "-detector_thick");
+    throw std::invalid_argument(
+        "--sensor-material needs the thickness of the sensor; give -detector_thick");
   const bool transparent = depth && (*depth == 0 || std::isinf(*depth));
   const double thicknessC = said(&O::absorptionOffAfterThickness) ? 0 : stated;
   const double thicknessRight = transparent ? 0 : stated;

@@ -124,7 +124,7 @@ FlagGroup inputFlags() {
            .values = "NAME",
            .fallback = "none",
            .help = "material of the sensor (Si, Ge, Se, GaAs, CdTe, CsI or Gd2O2S), whose "
-                   "absorption is that of each energy; in the place of -detector_abs",
+                   "absorption depends on the energy; replaces -detector_abs",
            .apply = [](CommandLine &line,
                        const Values &v) { line.files.sensorMaterial = v.text(); },
            .with = "-detector_thick"},

@@ -332,8 +332,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--print-pipeline"},
            .fallback = "off",
            .help = "print the passes of this command's kernel with all options instead of running "
-                   "it; with --grad or --jacobian those of the derivative. The text as --pipeline "
-                   "of nb-sim, nb-compile, nb-try or nb-opt makes the same kernel",
+                   "it; with --grad or --jacobian those of the derivative. Given as --pipeline to "
+                   "nb-sim, nb-compile, nb-try or nb-opt, the text makes the same kernel",
            .apply = [](CommandLine &line, const Values &) { line.tool.emit = Emit::Pipeline; }},
           {.spellings = {"--plugin"},
            .values = "FILES",

@@ -270,8 +270,8 @@ DialsBeam beamOf(const Model &model, const std::optional<double> &wavelengthOfSh
   }
   if (!(beam.wavelength > 0))
     model.refuse(model.text("__id__") == "xfel"
-                     ? "is that of an XFEL, whose wavelengths the \"properties\" of a scan have; "
-                       "the experiment refers to no scan with a \"wavelength\""
+                     ? "is that of an XFEL, whose wavelengths are in the \"properties\" of a scan; "
+                       "the experiment has no scan with a \"wavelength\""
                      : "has no \"wavelength\" above 0");
   beam.polarizationNormal = model.direction("polarization_normal", beam.polarizationNormal);
   beam.polarizationFraction = model.number("polarization_fraction", beam.polarizationFraction);
@@ -331,7 +331,7 @@ DialsScan scanOf(const Model &model, std::set<std::string> &unread) {
   scan.first = std::int64_t(range[0]);
   scan.last = std::int64_t(range[1]);
   if (scan.last < scan.first || scan.images() > 10000000)
-    model.refuse("has an \"image_range\" that is none");
+    model.refuse("has an \"image_range\" that is empty or too long");
   const auto exposure = [&](const Model &m) {
     if (const json *times = m.find("exposure_time"))
       if (times->is_array() && !times->empty() && times->front().is_number())
@@ -391,7 +391,7 @@ Averages averagesOf(const Model &model) {
       std::span(wordsOf<Averaging>).first(std::size_t(Averaging::Reflections));
   const auto word = std::ranges::find(words, model.text("average"));
   if (word == words.end())
-    model.refuse("has no \"average\" that is sampled, closed, draws or quadrature");
+    model.refuse("has an \"average\" that is not sampled, closed, draws or quadrature");
   averages.how = Averaging(word - words.begin());
   if (model.find("mosaic"))
     averages.mosaicSpread = model.number("mosaic", 0);
@@ -468,8 +468,8 @@ private:
       for (const std::string &key : keys)
         names += (names.empty() ? "\"" : ", \"") + key + "\"";
       if (!keys.empty())
-        e.warnings.push_back(path + ": what its " + of + " says as " + names +
-                             " is not used; flags can say more");
+        e.warnings.push_back(path + ": " + names + " of its " + of +
+                             " is not used; flags can replace it");
     };
     const auto take = [&](const char *key, std::string &text, auto read) {
       const json *found = referred(model, key);

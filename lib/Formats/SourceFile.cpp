@@ -18,7 +18,7 @@ static void requireColumns(const std::string &path, std::size_t number, std::siz
                         "direction in front: -10 0 0 weight wavelength");
   if (columns > 5)
     throw FileError(path, number,
-                    "has more than 5 columns, and " + form + "; put a # before what is not meant");
+                    "has more than 5 columns, and " + form + "; begin comments with #");
 }
 
 std::vector<SourceLine> readSources(const std::string &path, Rule columns) {

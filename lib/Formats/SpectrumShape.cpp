@@ -57,7 +57,7 @@ constexpr double fineness = 40; ///< points to one of these
 
 void requireAboveZero(double energy, double sigma) {
   if (!(reach * sigma < 0.9 * energy))
-    throw std::invalid_argument("the width reaches down to no energy at all; use a narrower one");
+    throw std::invalid_argument("the spectrum extends below 0 eV; use a smaller width");
 }
 
 Spectrum gaussianOf(const Numbers &n, std::size_t) {

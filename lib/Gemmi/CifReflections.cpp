@@ -91,8 +91,8 @@ gemmi::ReflnBlock blockOf(const std::string &path, const std::string &content,
                           "(_atom_site); -hkl needs either");
   if (found.size() > 1)
     warnings.push_back(path + ": has reflections in " + std::to_string(found.size()) +
-                       " blocks; those of the first, " + found.front()->name +
-                       ", count. Write another into a file of its own to take it");
+                       " blocks; only the first, " + found.front()->name +
+                       ", is used. Write another one into a separate file to use it");
   return gemmi::ReflnBlock(std::move(*found.front()));
 }
 
@@ -203,8 +203,8 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
     }
     if (choice.sigmas) {
       if (!result.cell)
-        throw FileError(path, "has intensities and no cell, and resolution decides what amplitudes "
-                              "to expect; write _cell into the file");
+        throw FileError(path, "has intensities and no cell, which is needed to convert them to "
+                              "amplitudes; write _cell into the file");
       toAmplitudes(unique, block.cell, *block.spacegroup);
     }
     expandToP1(path, unique, *block.spacegroup, defaultF, result);

@@ -112,7 +112,7 @@ Atoms checkedAtoms(const std::string &path, const gemmi::Model &model) {
         const double lowest = lowestBOf(atom);
         atoms.lowestB = std::min(atoms.lowestB, lowest);
         if (!finite || atom.pos.length() > 1e5 || !(lowest > -100) || !(lowest < 1e5))
-          throw FileError(path, name + " has a position, occupancy or B factor that cannot be");
+          throw FileError(path, name + " has an impossible position, occupancy or B factor");
         if (atom.element == gemmi::El::X || !Table::has(atom.element.elem))
           throw FileError(path, name + " is of the element '" + atom.element.name() +
                                     "', which has no scattering factor; correct it");
@@ -338,12 +338,13 @@ gemmi::Structure crystalOf(const std::string &path, const std::string &content,
                             "crystal");
     structure.cell.set((*cell)[0], (*cell)[1], (*cell)[2], (*cell)[3], (*cell)[4], (*cell)[5]);
     structure.spacegroup_hm = "P 1";
-    warnings.push_back(path + ": has no unit cell; its atoms stand in that of -cell, in P 1");
+    warnings.push_back(path +
+                       ": has no unit cell; its atoms are placed in the cell of -cell, in P 1");
   }
   requireCell(path, structure.cell);
   if (structure.models.size() > 1)
     warnings.push_back(path + ": has " + std::to_string(structure.models.size()) +
-                       " models; the first counts");
+                       " models; the first is used");
   structure.models.resize(1, structure.models.front());
   structure.setup_cell_images();
   bool copies = false;

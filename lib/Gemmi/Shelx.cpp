@@ -113,8 +113,9 @@ Instructions readInstructions(const std::string &path) {
   requireCell(found.path, found.cell);
   found.group = gemmi::find_spacegroup_by_ops(groupOf(lattice, operations));
   if (!found.group)
-    throw FileError(found.path, "has LATT and SYMM of no space group in the tables of settings; "
-                                "correct them, or reindex to a usual setting");
+    throw FileError(found.path,
+                    "has LATT and SYMM that match no space group in the tables of settings; "
+                    "correct them, or reindex to a usual setting");
   if (found.hklf != 3 && found.hklf != 4)
     throw FileError(found.path, "has HKLF " + std::to_string(found.hklf) +
                                     "; reflections of HKLF 3 (F) and 4 (F^2) can be read");
@@ -156,8 +157,8 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const std::
       const double index = row[0] * values[0] + row[1] * values[1] + row[2] * values[2];
       if (!(std::fabs(index - std::rint(index)) < 1e-3) || std::fabs(index) > 1e5)
         throw FileError(path, number,
-                        "has indices that the matrix of HKLF in " + crystal.path +
-                            " makes no whole numbers; correct the matrix");
+                        "has indices that are not whole numbers after the matrix of HKLF in " +
+                            crystal.path + "; correct the matrix");
       hkl[i] = std::int32_t(std::rint(index));
     }
     const float value = float(values[3] * crystal.scale);

@@ -178,8 +178,8 @@ double CheckedDataset::mostBytes(double fileBytes) { return ordinaryBytes + most
 
 void CheckedDataset::requireRoom(double bytes) const {
   if (bytes > mostBytes(fileBytes) || bytes > 0.5 * double(memoryLimit()))
-    refuse("has data of " + sizeText(bytes) + ", more than its own " + sizeText(fileBytes) +
-           " or the memory are for; its header is damaged");
+    refuse("claims data of " + sizeText(bytes) + ", too much for a file of " + sizeText(fileBytes) +
+           " or for the memory; its header is damaged");
 }
 
 double CheckedDataset::extentBytes() const {

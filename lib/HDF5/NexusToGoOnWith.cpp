@@ -50,14 +50,14 @@ Handle dataToGoOnWith(hid_t file, const std::string &path, const NexusOptions &o
     H5L_info_t link;
     if (H5Lget_info(file, at, &link, H5P_DEFAULT) < 0)
       throw FileError(path, std::string("has no ") + name +
-                                " to go on with; remove it, or leave out --resume");
+                                " to continue; remove it, or leave out --resume");
     if (link.type != H5L_TYPE_HARD)
       throw FileError(path, std::string("has a link at ") + at +
                                 ", which is not followed to write; remove the file, or leave out "
                                 "--resume");
   }
   Handle data = checked(H5Dopen2(file, name, H5P_DEFAULT), path,
-                        "has no data set to go on with; remove it, or leave out --resume");
+                        "has no data set to continue; remove it, or leave out --resume");
   if (!isOwn(data, options, rows))
     throw FileError(path, "is of another series: its frames have another number, size, type or "
                           "compression; remove it, or leave out --resume");

@@ -8,7 +8,7 @@
 namespace nanobragg::io {
 
 inline constexpr char noFileToGoOnWith[] =
-    "is no HDF5 file that could be gone on with; remove it, or leave out --resume";
+    "is not an HDF5 file that can be continued; remove it, or leave out --resume";
 
 /// The lock of the file is its caller's (lib/Formats/NexusFile.cpp).
 Handle unlockedAccess();

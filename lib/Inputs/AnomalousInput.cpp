@@ -91,11 +91,11 @@ Scatterers atomsOfModel(const io::NameAndLabel &file, const std::string &content
       result.atoms.push_back(atom);
   }
   if (result.atoms.empty())
-    throw io::FileError(file.name, heavy ? "has no atoms from sodium on, which are taken where no "
-                                           "elements are named; name some: " +
-                                               file.name + ":C,N,O"
-                                         : "has no atoms of the elements of --anomalous-table, "
-                                           "whose labels have to be elements (SE)");
+    throw io::FileError(file.name,
+                        heavy ? "has no atoms from sodium on, the default; name other elements: " +
+                                    file.name + ":C,N,O"
+                              : "has no atoms of the elements of --anomalous-table, "
+                                "whose labels have to be elements (SE)");
   return result;
 }
 
@@ -107,7 +107,7 @@ Scatterers readScatterers(io::DispersionTable *table, const ExperimentRequest &r
   if (io::isModel(format))
     return atomsOfModel(file, content, format, table, loaded);
   if (!file.label.empty())
-    throw io::FileError(file.name, "is a list of atoms, all of which count; leave out ':" +
+    throw io::FileError(file.name, "is a list of atoms, all of which are used; leave out ':" +
                                        file.label + "', or give a PDB or mmCIF model");
   const io::AtomFile list = io::parseAtoms(file.name, content);
   return {io::expandAtoms(list),
@@ -199,10 +199,9 @@ io::DispersionTable tableOfElements(const std::vector<io::LabelledAtom> &atoms,
       continue;
     const io::Dispersion of = io::dispersionOf(atom.label, tangents.asked);
     if (of.atomicNumber == 0)
-      throw UsageError(
-          "the label " + io::inQuotes(atom.label) +
-          " of --anomalous-atoms is not an element, whose f' and f'' would be known; name "
-          "it so (SE), or give --anomalous-table");
+      throw UsageError("the label " + io::inQuotes(atom.label) +
+                       " of --anomalous-atoms is not an element, so its f' and f'' are not known; "
+                       "use the symbol of an element (SE), or give --anomalous-table");
     std::snprintf(text, sizeof text, "%s %.3f and %.3f (%s)", table.labels.empty() ? ":" : ",",
                   of.fPrime[1], of.fDoublePrime[1], atom.label.c_str());
     remark += text;

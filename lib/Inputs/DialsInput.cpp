@@ -106,7 +106,7 @@ void takeBeam(const io::DialsBeam &beam, const std::string &path, const Experime
     o.lambda = units::wavelengthFromAngstrom(beam.wavelength);
   if (beam.probe != "x-ray")
     loaded.warnings.push_back(path + ": its beam is of " + beam.probe +
-                              "s, and what scatters here is what scatters X-rays");
+                              "s; only the scattering of X-rays is simulated");
   if (beam.wavelengthRange)
     takeRange(*beam.wavelengthRange, path, request, loaded);
   const Vec3 direction = scaled(beam.direction, -1);

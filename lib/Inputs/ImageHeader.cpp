@@ -127,8 +127,9 @@ void warnAboutUnread(const io::SmvFile &file, ImageHeader &header) {
       unread += (unread.empty() ? "" : ", ") + name + "=" + value;
   }
   if (!unread.empty())
-    header.warnings.push_back(file.path + ": the header's " + unread +
-                              " are not used; flags say how the detector and the crystal stand");
+    header.warnings.push_back(
+        file.path + ": the header's " + unread +
+        " are not used; give the orientations of detector and crystal by flags");
 }
 
 /// A warning where the beam is far off the detector: such a centre is mostly one in pixels.

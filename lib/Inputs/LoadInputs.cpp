@@ -60,11 +60,11 @@ bool isBackgroundAlone(const ExperimentRequest &request, const Inputs &given) {
 void requireInputs(const ExperimentRequest &request, LoadedInputs &loaded) {
   const Inputs &given = loaded.inputs;
   if (request.files.anomalousTable && !request.files.anomalousAtoms)
-    throw UsageError("--anomalous-table has f' and f'' of atoms that nothing places; give "
-                     "--anomalous-atoms, too");
+    throw UsageError(
+        "--anomalous-table has f' and f'' of atoms without positions; give --anomalous-atoms, too");
   if (request.files.anomalousAtoms && !request.files.hkl)
     throw UsageError(
-        "--anomalous-atoms adds to structure factors with phases; give those with -hkl FILE");
+        "--anomalous-atoms needs structure factors with phases; give them with -hkl FILE");
   if (isBackgroundAlone(request, given))
     return;
   if (!request.files.hkl && !request.files.hklChannels &&

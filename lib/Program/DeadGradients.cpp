@@ -26,7 +26,7 @@ const DeadCondition dead::squareOfZero = {
 
 const DeadCondition dead::factorsByEnergy = {
     [](const Experiment &e) { return e.crystal.sheets != nullptr; },
-    "structure factors go by energy, and F says only where there are any; F_by_energy has them"};
+    "structure factors depend on the energy, and their values are in F_by_energy"};
 
 const DeadCondition dead::flatSpots = {
     [](const Experiment &e) {

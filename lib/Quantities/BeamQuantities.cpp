@@ -79,8 +79,8 @@ constexpr Quantity rows[] = {
           .only = "with --average=closed",
           .usual = UsualValues{0, 20, 0, 10}}},
     {"--spectrum-between", "lines|linear", &flagUnit::one, "lines; of a shape linear",
-     "the spectrum of --spectrum between its points: lines, nothing, so that each point is a "
-     "spectral line; linear, a straight line, for continuous spectra from pink to white of stills "
+     "the spectrum of --spectrum between its points: lines, nothing (each point is a spectral "
+     "line); linear, a straight line, for continuous spectra from pink to white of stills "
      "of Gaussian crystals",
      Range::any(), in<&O::spectrumBetween>,
      More{.python = "Beam.spectrum_between", .only = "with --spectrum"}},

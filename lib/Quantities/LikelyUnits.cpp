@@ -27,6 +27,7 @@ constexpr NamedUnit namedUnits[] = {{"m", "meter", "m", 1},
                                     {"MeV", "", "J", 1e6 * electronvolt},
                                     {"keV", "kiloelectronvolt", "J", 1e3 * electronvolt},
                                     {"eV", "electronvolt", "J", electronvolt},
+                                    {"rad", "radian", "rad", 1},
                                     {"degrees", "degree", "rad", std::numbers::pi / 180},
                                     {"mrad", "milliradian", "rad", 1e-3},
                                     {"percent", "percent", "1", 0.01},
@@ -46,10 +47,13 @@ std::string_view unitAt(std::string_view units, std::size_t index) {
   return index < 3 ? units.substr(0, both) : units.substr(both + 5);
 }
 
-/// Edges and angles of a cell are different quantities.
+bool isAngleOfCell(const Quantity &row, std::size_t index) {
+  return row.unit->otherToSI && index >= 3;
+}
+
+/// Edges and angles of a cell are different quantities. Radians are below 4 degrees.
 UsualValues usualAt(const Quantity &row, std::size_t index) {
-  const bool angleOfCell = row.unit->otherToSI && index >= 3;
-  return angleOfCell ? UsualValues{0, 180, 20, 160} : row.more.usual;
+  return isAngleOfCell(row, index) ? UsualValues{4, 180, 20, 160} : row.more.usual;
 }
 
 /// The value as it would be written with the unit that was forgotten; empty: no unit makes it
@@ -104,9 +108,9 @@ std::optional<UnitSlip> slipOfUnits(const Quantity &row, double inSI, std::size_
   const UsualValues usual = usualAt(row, index);
   const bool flag = caller == Caller::CommandLine;
   const std::string_view si = unitAt(row.unit->si, index), own = unitAt(row.unit->name, index);
-  // Angles and fractions of flags are in the unit that everybody gives them in.
+  // Other angles and fractions of flags are in the unit that everybody gives them in.
   if (usual.highest <= 0 || !std::isfinite(inSI) || inSI == 0 || (inSI < 0 && row.range.low >= 0) ||
-      (flag && (si == "rad" || si == "1")))
+      (flag && !isAngleOfCell(row, index) && (si == "rad" || si == "1")))
     return {};
   constexpr double rounding = 1 + 1e-12;
   if (!flag && std::fabs(inSI) <= row.unit->inSI(usual.usuallyHighest, index) * rounding)

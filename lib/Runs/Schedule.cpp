@@ -31,7 +31,7 @@ OwnPasses readSchedule(OwnPasses passes) {
     if (line.starts_with(precision)) {
       passes.precision = precisionFromString(line.substr(precision.size()));
       if (!passes.precision)
-        refuse("is for precision '" + line.substr(precision.size()) + "', which there is not");
+        refuse("is for precision '" + line.substr(precision.size()) + "', which does not exist");
     }
     if (!line.empty() && !line.starts_with("#"))
       passes.pipeline += line;

@@ -194,7 +194,7 @@ void Reader::readLine(Plan &plan, const std::vector<std::string_view> &words) co
     refuse(io::inQuotes(words[0]) + " takes " + std::to_string(column.flag->maximumValues()) +
            " numbers or distributions");
   if (!column.values.empty() && column.values.front().kind == Distribution::Kind::Same)
-    refuse("the first number has none before it that it could equal");
+    refuse("'=' repeats the number before, and the first has none");
   for (const Flag &flag : crystalFlags().flags)
     column.ofCrystal |= flag.name() == column.flag->name();
   plan.columns.push_back(std::move(column));
@@ -215,8 +215,8 @@ Plan Reader::read() {
       readLine(plan, words);
   }
   if (plan.columns.empty())
-    throw io::FileError(
-        path, "draws shots that are all the same; a line says what varies: misset random");
+    throw io::FileError(path, "draws shots that are all the same; add a line for a value that "
+                              "varies, such as misset random");
   return plan;
 }
 

@@ -197,8 +197,8 @@ std::vector<Shot> readShotTable(const std::string &path, const std::string &text
   forEachRow(path, text, ofShots, line,
              [&](bool another, const Row &row, const ShotLattice &lattice) {
                if (another && shots.empty())
-                 row.refuse("begins with +, another crystal on the image of the line before, and "
-                            "is the first");
+                 row.refuse("begins with + (another crystal on the image of the line before), but "
+                            "is the first line");
                if (!another)
                  shots.emplace_back();
                shots.back().push_back(lattice);

@@ -107,7 +107,7 @@ bool Writer::findGeometry() {
     case Dimension::draw:
       break;
     default:
-      return refuse(loop.sum, "a loop stands around the average that is none over beams");
+      return refuse(loop.sum, "the average is inside a loop that is not over beams");
     }
   // All between the index and the beam.
   llvm::SetVector<Value> seen;

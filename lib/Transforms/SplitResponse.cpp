@@ -46,7 +46,7 @@ bool splitAt(NeighbourResponse spread) {
       remark::RemarkOpts::name("split").category(DEBUG_TYPE).function(func ? func.getName() : "");
   if (!func || !isResponseOnly(spread->getResult(0))) {
     nb::remarkMissed(spread.getLoc(), remark)
-        << remark::add("'nb.point_spread' stays: not only stages take the image that it makes");
+        << remark::add("'nb.point_spread' stays: ops other than stages use its image");
     LDBG() << "stays: " << spread;
     return false;
   }

@@ -138,8 +138,8 @@ struct SplitSumsPass : nb::impl::SplitSumsBase<SplitSumsPass> {
           ++split;
         } else if (costs.size() > 2) {
           nb::remarkMissed(sum.getLoc(), remarkOf(DEBUG_TYPE, "not-split", func)) << remark::add(
-              "stays one loop: what needs not all of its dimensions costs at most {0}, "
-              "and a loop of its own {1}",
+              "stays one loop: computations that need only some of its dimensions cost at "
+              "most {0}, and a separate loop {1}",
               *std::max_element(costs.begin() + 1, costs.end() - 1), overhead);
         }
       }

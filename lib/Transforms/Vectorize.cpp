@@ -137,8 +137,9 @@ LogicalResult LaneRewriter::rewriteFor(scf::ForOp from) {
   for (Value bound : {from.getLowerBound(), from.getUpperBound(), from.getStep()})
     bounds.push_back(mapping.lookupOrDefault(bound));
   if (llvm::any_of(bounds, [](Value bound) { return isOverLanes(bound.getType()); }))
-    return refuse(from, "runs as often as a pixel says, and pixels in lanes run together; run it "
-                        "as often as any of them needs, and choose with arith.select");
+    return refuse(from,
+                  "runs a number of times that depends on the pixel, and pixels in lanes run "
+                  "together; run it as often as any pixel needs, and choose with arith.select");
   auto loop = scf::ForOp::create(b, from.getLoc(), bounds[0], bounds[1], bounds[2], start);
   loop->setDiscardableAttrs(from->getDiscardableAttrDictionary());
   for (auto [old, now] :
@@ -172,8 +173,9 @@ LogicalResult LaneRewriter::rewriteLoop(LoopOp from) {
   if (llvm::any_of(from->getOperands(), [&](Value operand) {
         return isOverLanes(mapping.lookupOrDefault(operand).getType());
       }))
-    return refuse(from, "counts as far as a pixel says, and pixels in lanes count together; count "
-                        "as far as any of them does, and yield 0 (arith.select) beyond");
+    return refuse(
+        from, "has a count that depends on the pixel, and pixels in lanes count together; take the "
+              "largest count of any pixel, and yield 0 (arith.select) beyond that of a pixel");
   // A sum over pixels in lanes is itself lanes, whatever it sums: at worst a spread constant.
   // Tables and grids are shared by all lanes.
   OperationState state(from->getLoc(), from->getName());
@@ -265,7 +267,8 @@ bool LaneRewriter::rewriteGuardedLookup(LookupOp op) {
 LogicalResult LaneRewriter::rewriteInLanes(Operation *op, ValueRange operands) {
   for (Type type : op->getResultTypes())
     if (auto number = dyn_cast<FloatType>(type); number && !number.isF64() && !number.isF32())
-      return refuse(op, "makes a number of a type that kernels do not compute in; take f64 or f32");
+      return refuse(op,
+                    "makes a number of a type in which kernels do not compute; take f64 or f32");
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(operands);
   for (Type type : op->getResultTypes())

@@ -66,8 +66,7 @@ CacheEntry decodeChecked(std::span<const char> bytes) {
     refuse("it is too short to be a kernel");
   std::memcpy(&trailer, bytes.data() + bytes.size() - sizeof(trailer), sizeof(trailer));
   if (std::memcmp(trailer.mark, magic, sizeof(magic)))
-    refuse("it does not end as a kernel file does, so that it was cut short or something else "
-           "wrote it");
+    refuse("it lacks the end of a kernel file: it was cut short, or another program wrote it");
   if (trailer.version != formatVersion)
     refuse("another version of this program wrote it");
   const std::uint64_t payload = bytes.size() - sizeof(trailer);

@@ -160,7 +160,7 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
     return std::nullopt;
   if (request.until.any())
     throw std::runtime_error("--" + request.until.toString() +
-                             " says where a program ends that is printed: add --emit=mlir");
+                             " applies to programs that are printed: add --emit=mlir");
   void *bytes = nullptr;
   std::size_t size = 0;
   char *error = nullptr;
@@ -176,7 +176,7 @@ std::optional<std::vector<char>> CompilerLibrary::build(const KernelRequest &req
 std::string CompilerLibrary::emit(const KernelRequest &request, const std::string &stage) const {
   if (request.until.any() && stage != "mlir")
     throw std::runtime_error("--" + request.until.toString() +
-                             " says where a program in MLIR ends: ask for mlir, not for " + stage);
+                             " applies to --emit=mlir, not to --emit=" + stage);
   char *text = nullptr, *error = nullptr;
   if (callCompiler(api, [&] { return api.emit(&request, stage.c_str(), &text, &error); }) != 0)
     fail(api, error);

@@ -86,10 +86,9 @@ void checkDescriptor(const nb_kernel_descriptor &kernel) {
                              " of the kernel ABI and this program version " +
                              std::to_string(NB_KERNEL_ABI_VERSION) + "; compile it again");
   if (const std::uint64_t unknown = kernel.needs & ~std::uint64_t(NB_KERNEL_NEEDS_KNOWN))
-    throw std::runtime_error("the kernel needs a later version of nanobragg, which has what its "
-                             "bits " +
+    throw std::runtime_error("the kernel needs features of a later version of nanobragg (bits " +
                              std::to_string(unknown) +
-                             " ask for; compile it with this version, or run it with a later one");
+                             "); compile it with this version, or run it with a later one");
   const auto incomplete = [&] {
     if (!NB_KERNEL_HAS(&kernel, reach_tables_size))
       return true;

@@ -87,9 +87,9 @@ std::vector<Gradient> zeroGradients(const Experiment &experiment,
 std::span<const double> onHost(const ImageSource::Cotangent &cotangent) {
   if (const auto *numbers = std::get_if<std::span<const double>>(&cotangent))
     return *numbers;
-  throw std::invalid_argument("the host makes something of this image (a list of pixels, point "
-                              "spread, a quadrature), and with a cotangent on a GPU cannot; give "
-                              "it as an array of the host");
+  throw std::invalid_argument(
+      "this image is completed on the host (a list of pixels, point spread or a quadrature), so "
+      "its cotangent cannot be in GPU memory; give an array of the host");
 }
 
 RunOptions withThreads(RunOptions run, const SimulatorOptions &options) {

@@ -281,7 +281,7 @@ RunResult QuadratureSource::renderPixels(std::span<double> image, const RunOptio
   result.quadrature = text;
   if (worst > 0) {
     std::snprintf(text, sizeof text,
-                  "with %lld draws, and more are not taken, %zu pixels may be off by up to %.1g of "
+                  "at the limit of %lld draws, %zu pixels may be off by up to %.1g of "
                   "the spot's peak (--average-tolerance %g)",
                   (long long)draws, groups.back().pixels.size(), worst, tolerance);
     result.shortfall = text;

@@ -150,8 +150,8 @@ void Simulator::setBeyondRange(std::string_view name, std::span<const double> va
 
 void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
   if (state->experiment().crystal.sheets)
-    throw std::invalid_argument("this experiment has structure factors by energy, in the place of "
-                                "which one list cannot be set; set the parameter F_by_energy");
+    throw std::invalid_argument("the structure factors of this experiment depend on the energy, "
+                                "and one list cannot replace them; set the parameter F_by_energy");
   state->source->setStructureFactors(std::make_shared<HklGrid>(copyOf(grid)));
 }
 

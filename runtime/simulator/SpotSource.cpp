@@ -165,9 +165,9 @@ std::string SpotSource::refusal(const Experiment &e, const SimulatorOptions &opt
   if (v.bandwidth == Bandwidth::Spectrum) {
     if (!isPlain || !options.kernelFile.empty() || options.kernel || options.passes.any())
       throw std::invalid_argument(
-          "an image of a continuous spectrum is made from a table of reflections, without diffuse "
-          "scattering, on flat panels, by the programs that are built in; leave out "
-          "--spectrum-between=linear, and the spectrum is lines");
+          "an image of a continuous spectrum is made from a table of reflections: without diffuse "
+          "scattering, on flat panels, by built-in programs; without --spectrum-between=linear, "
+          "the spectrum consists of lines");
     return {};
   }
   if (v.averaging != Averaging::Closed)
@@ -287,8 +287,8 @@ RunResult SpotSource::render(CallersImage image, const RunOptions &run, const In
   if (hasSpectrum() && !(error <= all.experiment.average.tolerance)) {
     char text[200];
     std::snprintf(text, sizeof text,
-                  "spots of the continuous spectrum are right to %.1g of their peaks, and %.1g is "
-                  "asked for (--average-tolerance)",
+                  "spots of the continuous spectrum are off by up to %.1g of their peaks, more "
+                  "than the %.1g of --average-tolerance",
                   error, all.experiment.average.tolerance);
     result.shortfall = text;
   }

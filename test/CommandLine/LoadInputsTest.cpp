@@ -432,9 +432,10 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
 }
 
 TEST_F(LoadInputsTest, PartOfAnEffect) {
-  EXPECT_THAT(noEffect(complete + "-N 4 -xtal_height 0.001"),
-              ElementsAre("-N has but a part of its effect: it counts only along an axis without a "
-                          "crystal size (-xtalsize)"));
+  EXPECT_THAT(
+      noEffect(complete + "-N 4 -xtal_height 0.001"),
+      ElementsAre("-N has only a part of its effect: it counts only along an axis without a "
+                  "crystal size (-xtalsize)"));
 }
 
 TEST_F(LoadInputsTest, NoEffectOfInterpolationWithoutReflections) {

@@ -153,7 +153,8 @@ TEST_F(Shelx, TakesMatrixAndScaleOfTheInstructions) {
   EXPECT_NEAR(at(f.grid, 0, 0, 1), std::sqrt(200), 1e-2);
   EXPECT_THAT(f.warnings, testing::ElementsAre(testing::HasSubstr("TWIN and BASF")));
   directory.add("salt.ins", "CELL 1 7 8 9 90 100 90\nLATT -1\nHKLF 4 1 0.5 0 0 0 1 0 0 0 1\n");
-  expectFileError([&] { read(reflections); }, "salt.hkl:1: has indices that the matrix of HKLF");
+  expectFileError([&] { read(reflections); },
+                  "salt.hkl:1: has indices that are not whole numbers after the matrix of HKLF");
   directory.add("salt.ins", "CELL 1 7 8 9 90 100 90\nLATT -1\nHKLF 4 1 0.5 0 0\n");
   expectFileError([&] { read(reflections); }, "not of nine numbers");
 }

@@ -311,7 +311,7 @@ TEST(CifReflections, RefusesSeveralWavelengthsInAList) {
                         "(0.918 A))"));
   const auto f = readCifReflections(
       {"a.cif", ""}, std::string(sfCif) + "\n#\ndata_r2\n" + std::string(sfCif).substr(8), 0);
-  EXPECT_THAT(f.warnings, testing::ElementsAre(HasSubstr("in 2 blocks; those of the first, r1")));
+  EXPECT_THAT(f.warnings, testing::ElementsAre(HasSubstr("in 2 blocks; only the first, r1")));
 }
 
 const char *model =
@@ -521,7 +521,7 @@ TEST(Model, RefusesWhatItCannotScatterFrom) {
   EXPECT_THAT(refusal(unknown), HasSubstr("no scattering factor"));
   std::string sharp = model;
   sharp.replace(sharp.find(" 12.00"), 6, "-900.0");
-  EXPECT_THAT(refusal(sharp), HasSubstr("B factor that cannot be"));
+  EXPECT_THAT(refusal(sharp), HasSubstr("has an impossible position, occupancy or B factor"));
   std::string unusual = model;
   unusual.replace(unusual.find("P 1 21 1"), 8, "F 1 m 1 ");
   EXPECT_THAT(refusal(unusual), HasSubstr("'F 1 m 1', which is not in the tables of settings"));

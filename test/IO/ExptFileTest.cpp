@@ -94,7 +94,7 @@ TEST_F(ExptFileTest, AnXfelBeamHasTheWavelengthOfItsShot) {
   };
   refuses("\"scan_point\": 1", "\"scan_point\": 2", "its scan has 2 wavelengths");
   refuses("\"properties\": {\"wavelength\": [1.31, 1.29]}", "\"image_range\": [1, 2]",
-          "refers to no scan with a \"wavelength\"");
+          "has no scan with a \"wavelength\"");
 }
 
 TEST_F(ExptFileTest, WrittenAndReadAgainItIsTheSame) {
@@ -143,7 +143,7 @@ TEST_F(ExptFileTest, SaysWhatIsAveraged) {
   EXPECT_EQ(again.averages->divergenceSigma, e.averages->divergenceSigma);
   const std::string key = "\"imageset\": 0";
   expectRefusal(key, key + ", \"nanobragg\": {\"average\": \"all\"}",
-                "experiment 0, nanobragg has no \"average\"");
+                "experiment 0, nanobragg has an \"average\" that is not");
   expectRefusal(key, key + ", \"nanobragg\": {\"average\": \"closed\", \"mosaic\": -1}",
                 "has a width below 0");
 }
@@ -179,13 +179,14 @@ TEST_F(ExptFileTest, NamesTheKeysThatItDoesNotUse) {
   };
   using testing::HasSubstr;
   EXPECT_THAT(warning("\"wavelength\"", "\"s0_at_scan_points\": [[0, 0, 1]], \"divergence\": 0.1"),
-              HasSubstr("what its beam says as \"divergence\", \"s0_at_scan_points\" is not used"));
-  EXPECT_THAT(warning("\"real_space_b\"", "\"mosaicity\": 0.1"), HasSubstr("crystal says"));
+              HasSubstr("\"divergence\", \"s0_at_scan_points\" of its beam is not used"));
+  EXPECT_THAT(warning("\"real_space_b\"", "\"mosaicity\": 0.1"),
+              HasSubstr("\"mosaicity\" of its crystal"));
   EXPECT_THAT(warning("\"image_size\"", "\"pedestal\": 100"), HasSubstr("\"pedestal\""));
   EXPECT_THAT(warning("\"rotation_axis\"", "\"setting_rotation_at_scan_points\": [1]"),
-              HasSubstr("goniometer says"));
-  EXPECT_THAT(warning("\"oscillation\"", "\"time_of_flight\": [1]"), HasSubstr("scan says"));
-  EXPECT_THAT(warning("\"imageset\": 0", "\"partner\": 2"), HasSubstr("experiment says"));
+              HasSubstr("of its goniometer"));
+  EXPECT_THAT(warning("\"oscillation\"", "\"time_of_flight\": [1]"), HasSubstr("of its scan"));
+  EXPECT_THAT(warning("\"imageset\": 0", "\"partner\": 2"), HasSubstr("of its experiment"));
   // Empty values are no reason for a warning.
   EXPECT_EQ(warning("\"real_space_b\"", "\"mosaicity\": 0.0, \"other\": null, \"list\": []"), "");
 }

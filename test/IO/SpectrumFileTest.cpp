@@ -104,7 +104,7 @@ TEST(SpectrumShape, SaysHowAShapeIsWritten) {
   refuses("gaussian:12000,x", "'x' does not begin with a number");
   refuses("gaussian:12000,3%", "'%' follows the numbers");
   refuses("gaussian:12,3", "from 100 to 1000000 eV");
-  refuses("gaussian:12000,150", "no energy at all");
+  refuses("gaussian:12000,150", "extends below 0 eV");
   refuses("undulator:4000,20.5,1,22000", "a whole number from 2 on");
   refuses("undulator:4000,20000,1,220000", "more than 50000 points");
   refuses("sase:9500,0.1,0.3,1", "narrower than the spectrum");

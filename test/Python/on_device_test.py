@@ -204,7 +204,7 @@ class Array(unittest.TestCase):
         self.assertIsInstance(on_host.image(out="device"), np.ndarray)
         self.refused("runs on the processor; give an array of the host", on_host.gradient, "cell", cotangent=array)
         listed = self.simulator("-psf", "gauss", "-psf_fwhm", "3000", "-psf_radius", "2")
-        self.refused("the host makes something of this image", listed.gradient, "cell", cotangent=array)
+        self.refused("this image is completed on the host", listed.gradient, "cell", cotangent=array)
 
 
 class Cuda(Array):

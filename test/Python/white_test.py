@@ -359,7 +359,7 @@ class OwnEnergies(Files):
         fluence = [nb.Simulator(crystal, nb.Beam(**beam), nb.Detector(distance=0.1, shape=(100, 100), **more))["fluence"]
                    for more in ({}, {"efficiency": [[1e-11, 0.25], [1e-9, 0.25]]})]
         self.assertAlmostEqual(fluence[1] / fluence[0], 0.25)
-        with self.assertRaisesRegex(ValueError, "Detector.efficiency: goes from .* eV, and the beam has 20000 eV; add lines"):
+        with self.assertRaisesRegex(ValueError, "Detector.efficiency: its table goes from .* eV, but the beam has 20000 eV; add lines"):
             nb.Simulator(crystal, nb.Beam(**beam), nb.Detector(distance=0.1, shape=(100, 100), efficiency=[[1e-10, 1], [2e-10, 1]]))
         with self.assertRaisesRegex(OSError, "efficiency 85; the part of the photons that counts is from 0 to 1"):
             self.simulator(f"{WHITE} --efficiency={self.spectrum([1, 2], [85, 90], 'percent.txt')}", path)
@@ -367,7 +367,7 @@ class OwnEnergies(Files):
     def test_refusals(self):
         path = self.spectrum([0.9, 1.1], [1, 1])
         for more, words in (("-detector_thick 450 --sensor-material=wood", "does not know 'wood'; it knows Si, Ge"),
-                            ("--sensor-material=Si", "without a thickness; give -detector_thick"),
+                            ("--sensor-material=Si", "needs the thickness of the sensor; give -detector_thick"),
                             ("-detector_thick 450 -detector_abs 9 --sensor-material=Si", "exclude each other")):
             with self.assertRaisesRegex(ValueError, words):
                 self.simulator(f"{PINK} {more}", path)

@@ -46,8 +46,8 @@ protected:
 TEST_F(CacheDamageTest, Truncated) {
   expectRefused("", "too short");
   expectRefused(good.substr(0, 40), "too short");
-  expectRefused(good.substr(0, good.size() / 2), "does not end as a kernel");
-  expectRefused(good.substr(0, good.size() - 1), "does not end as a kernel");
+  expectRefused(good.substr(0, good.size() / 2), "lacks the end of a kernel file");
+  expectRefused(good.substr(0, good.size() - 1), "lacks the end of a kernel file");
   expectRefused(good.substr(1), "not as long as it says");
 }
 

@@ -160,7 +160,7 @@ TEST(KernelRunner, RefusesAKernelThatNeedsWhatItDoesNotKnow) {
   nb_kernel_descriptor kernel = waveKernel();
   kernel.needs = NB_KERNEL_NEEDS_KNOWN | (1u << 20);
   EXPECT_THAT([&] { BoundProgram(Program(handleOf(kernel)), waveExperiment(1, 1)); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("needs a later version")));
+              ThrowsMessage<std::runtime_error>(HasSubstr("needs features of a later version")));
 }
 
 TEST(KernelRunner, RefusesADescriptorThatIsTooSmall) {

@@ -34,7 +34,7 @@ func.func @before(%image: tensor<?x?x?xf64>, %n: index, %x: f64) -> tensor<?x?x?
 // CHECK-LABEL: func.func @read(
 // CHECK: nb.point_spread
 func.func @read(%image: tensor<?x?x?xf64>, %n: index, %x: f64) -> f64 {
-  // expected-remark@below {{'nb.point_spread' stays: not only stages take the image that it makes}}
+  // expected-remark@below {{'nb.point_spread' stays: ops other than stages use its image}}
   %light = nb.point_spread gauss %image, fwhm %x, pixel_size %x, radius %n : tensor<?x?x?xf64>
   %pixel = nb.read_pixel %light[%n, %n, %n] : tensor<?x?x?xf64>
   return %pixel : f64

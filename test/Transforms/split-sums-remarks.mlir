@@ -27,7 +27,7 @@ func.func @done(%n: index, %nl: index, %nm: index, %step: f64, %angles: !nb.tabl
 // A lookup alone is not worth a loop.
 
 func.func @cheap(%n: index, %t: !nb.table<?xf64>) -> f64 {
-  // expected-remark@below {{stays one loop: what needs not all of its dimensions costs at most}}
+  // expected-remark@below {{stays one loop: computations that need only some of its dimensions cost at most}}
   %I = nb.sum source %i in %n, mosaic %j in %n : f64 {
     %x = nb.lookup inbounds %t[%i] : !nb.table<?xf64>
     %y = nb.lookup inbounds %t[%j] : !nb.table<?xf64>

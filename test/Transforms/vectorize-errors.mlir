@@ -62,7 +62,7 @@ func.func @count(%n: index, %w: f64) -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     %i = arith.index_cast %f : index to i64
     %column = arith.sitofp %i : i64 to f64
-    // expected-error @below {{'nb.sum' counts as far as a pixel says, and pixels in lanes count together; count as far as any of them does, and yield 0 (arith.select) beyond}}
+    // expected-error @below {{'nb.sum' has a count that depends on the pixel, and pixels in lanes count together; take the largest count of any pixel, and yield 0 (arith.select) beyond that of a pixel}}
     %x = nb.sum source %k in %f : f64 {
       nb.yield %w : f64
     }
@@ -94,7 +94,7 @@ func.func @trips(%n: index, %one: index) -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     %i = arith.index_cast %f : index to i64
     %column = arith.sitofp %i : i64 to f64
-    // expected-error @below {{'scf.for' runs as often as a pixel says, and pixels in lanes run together; run it as often as any of them needs, and choose with arith.select}}
+    // expected-error @below {{'scf.for' runs a number of times that depends on the pixel, and pixels in lanes run together; run it as often as any pixel needs, and choose with arith.select}}
     %x = scf.for %k = %one to %f step %one iter_args(%a = %column) -> f64 {
       scf.yield %a : f64
     }
@@ -126,7 +126,7 @@ func.func @half(%n: index) -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     %i = arith.index_cast %f : index to i64
     %column = arith.sitofp %i : i64 to f64
-    // expected-error @below {{'arith.truncf' makes a number of a type that kernels do not compute in; take f64 or f32}}
+    // expected-error @below {{'arith.truncf' makes a number of a type in which kernels do not compute; take f64 or f32}}
     %half = arith.truncf %column : f64 to f16
     %x = arith.extf %half : f16 to f64
     nb.yield %x : f64

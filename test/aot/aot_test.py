@@ -239,7 +239,7 @@ class AheadOfTime(unittest.TestCase):
         for content, why in ((b"", "cannot read"), (b"text\n" * 99, "no ELF file"),
                              (good[:100], "cut short"), (good[:-1], "cut short"),
                              (good[:200] + b"?" + good[201:], "checksum"),
-                             (pathlib.Path("/bin/true").read_bytes(), "something else wrote it")):
+                             (pathlib.Path("/bin/true").read_bytes(), "another program wrote it")):
             kernel.write_bytes(content)
             message = self.refused(arguments.nb_sim, *FLAGS, "--kernel", kernel)
             self.assertIn(why, message)

@@ -65,6 +65,7 @@ NO_EFFECT = [
 
 # A slip of units and the parts of the error.
 SLIPS = [
+    ("-cell 40 40 40 1.57 1.57 1.57", ["-cell: 1.57 degrees", "1.57 rad would be -cell 89.9544"]),
     ("-lambda 1e-10", ["-lambda: 1e-10 A", "1e-10 m would be -lambda 1"]),
     ("-lambda 12398", ["-lambda: 12398 A", "12398 eV would be -energy 12398"]),
     ("-lambda 500", ["500 pm would be -lambda 5"]),
@@ -122,6 +123,18 @@ class Warnings(NbSimTest):
                       "-detsize 3000 -pixel 9", "-xtalsize 0.00001", "-cell 2.5", "-beamsize 0.0001"):
             with self.subTest(words):
                 self.assertEqual([line for line in self.warnings_of(words) if "usual" in line], [])
+
+    def test_places_that_are_numbers_of_pixels(self):
+        for words, found in (("-detpixels 100 -pixel 0.1 -Xbeam 50", "-Xbeam: 50 mm is far off a detector of 10 mm; "
+                              "50 pixels would be 5 mm"),
+                             ("-detpixels 100 -pixel 0.1 --beam-center 51 5", "--beam-center: 51 mm is far off"),
+                             ("-detpixels_x 20 -detpixels_y 10 -roi 0 9 0 19", "beyond the detector of 20 x 10 pixels")):
+            with self.subTest(words):
+                lines = self.warnings_of(words)
+                self.assertTrue(any(found in line for line in lines), lines)
+        for words in ("-detpixels 100 -pixel 0.1 -Xbeam 15", "-detpixels 100 -pixel 0.1 -Xbeam 500", "-detpixels 20 -roi 0 20 0 20"):
+            with self.subTest(words):
+                self.assertEqual(self.warnings_of(words), [])
 
     def test_an_image_without_a_photon(self):
         self.assertEqual(self.warnings_of(""), [])

@@ -418,13 +418,13 @@ class Energies(unittest.TestCase):
         self.assertIn("labels have to be elements", refused("--anomalous-atoms=a.pdb", "--anomalous-table=table.txt"))
         self.assertIn("has no f' and f'' of 'ZN'", refused("--anomalous-atoms=a.pdb:ZN", "--anomalous-table=table.txt"))
         self.model([(1, 2, 3)])
-        self.assertIn("name some: a.pdb:C,N,O", refused("--anomalous-atoms=a.pdb"))
+        self.assertIn("name other elements: a.pdb:C,N,O", refused("--anomalous-atoms=a.pdb"))
 
     def test_refusals(self):
         atoms = ["--anomalous-atoms=atoms.txt"]
         table = ["--anomalous-table=table.txt"]
         hkl = ["-hkl", "phased.hkl"]
-        self.assertIn("nothing places", self.refusal(*hkl, *table, "-energy", 12650))
+        self.assertIn("without positions", self.refusal(*hkl, *table, "-energy", 12650))
         self.assertIn("'SE1' of --anomalous-atoms is not an element", self.refusal(
             *hkl, f"--anomalous-atoms={self.atoms([('SE1', (0, 0, 0), 1, 1)], name='label.txt')}", "-energy", 12650))
         self.assertIn("-hkl FILE", self.refusal(*atoms, *table, "-lambda", 1, "-default_F", 1))

@@ -195,7 +195,7 @@ class Shards(Parts):
                           ("a/b", "is not I/N"), ("1/2/3", "is not I/N"), ("0/0", "count from 0")):
             self.assertIn(why, self.refused("wrong", *self.series, f"--shard={text}"), text)
         rotation = [*CRYSTAL, *"--frames=4 --osc-per-frame=0.5 --nexus=a.nxs --shard=0/2 --write-refl=a.refl".split()]
-        self.assertIn("may reach over images of several shards", self.refused("wrong", *rotation))
+        self.assertIn("may extend over images of several shards", self.refused("wrong", *rotation))
         self.assertEqual(self.listing("wrong"), [])
         out = self.start("wrong", [*CRYSTAL, "-noprogress", "--shard=0/2", "-nonoise", "-floatfile", "f.npy"])
         self.assertIn("--shard", out.communicate(timeout=300)[1])

@@ -323,7 +323,7 @@ class Series(unittest.TestCase):
         for text, message in (("draw\n", "how many shots"), ("draw 0\nN 5\n", "draws no shot"),
                               ("draw 3\n", "all the same"), ("draw 3\nN 9:5\n", "ends before it begins"),
                               ("draw 3\nN 1.5:3\n", "whole numbers"), ("draw 3\nfluence 0~3\n", "above 0"),
-                              ("draw 3\ncell = 5 5 90 90 90\n", "none before it"), ("draw 3\nN 5\nN 6\n", "twice"),
+                              ("draw 3\ncell = 5 5 90 90 90\n", "the first has none"), ("draw 3\nN 5\nN 6\n", "twice"),
                               ("draw 3\nmisset 1 2\n", "takes 3 numbers"), ("draw 3\nfoo 1\n", "not a column"),
                               ("draw 3\nN 5\nlattices 0:2\n", "from 1 to"), ("draw 3\nN 5..6\n", "-N"),
                               ("+ 1 2 3\n", "not a column"), ("misset\n+ 1 2 3\n", "is the first"),

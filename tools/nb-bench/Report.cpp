@@ -101,14 +101,14 @@ std::string speedSection(const Report &report) {
       "step and mosaic domain. Median of " +
       std::to_string(report.repeat) +
       " runs. Instructions are those that one sample takes on average on one thread, counted "
-      "exactly. Bound: cycles for which the busiest part of the processor is occupied with these "
-      "instructions at least, by LLVM's scheduling model, and how much of the measured time that "
-      "is, "
-      "at the clock measured beside it. Compile time is that of the kernel when it is first "
+      "exactly. Bound: the least number of cycles for which the busiest part of the processor is "
+      "occupied with these instructions, by LLVM's scheduling model, and its share of the measured "
+      "time, at the clock measured in the same run. Compile time is that of the kernel when it is "
+      "first "
       "needed; where none is given an "
       "earlier row has the same kernel. Gradient: nanoseconds per sample of a kernel that computes "
       "nothing but the gradient (reverse mode) by cell, orientation, mosaic spread, wavelength and "
-      "all of the detector's numbers, and how often the time of an image that is.\n";
+      "all of the detector's numbers, and its ratio to the time of an image.\n";
   if (reference)
     text += "\nThe C program is " + report.reference +
             ". It was run in turn with ours, with as many threads and the same flags; its own "

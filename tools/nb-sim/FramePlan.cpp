@@ -57,8 +57,9 @@ void FramePlan::readExperiments(const std::string &path) {
     if (!e.crystal)
       throw io::FileError(path, "has an experiment without a crystal; index it first");
     if (e.beam.wavelengthRange && !setup.line.files.spectrum && !setup.line.options.dispersion)
-      throw io::FileError(path, "has shots of a polychromatic beam, whose spectrum no shot says; "
-                                "give it with --spectrum=FILE, or its width with -dispersion");
+      throw io::FileError(path,
+                          "has shots of a polychromatic beam and does not contain their spectrum; "
+                          "give it with --spectrum=FILE, or its width with -dispersion");
     const auto known = e.imageSet >= 0 ? images.find(e.imageSet) : images.end();
     if (known != images.end()) {
       experiments[known->second].push_back(std::move(e));

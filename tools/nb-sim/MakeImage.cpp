@@ -204,7 +204,7 @@ private:
       return;
     std::fprintf(stderr,
                  "NOTE: -intfile is scaled by %g, which makes the brightest pixel of this image "
-                 "55000; images of a series differ in it unless all are given one -scale\n",
+                 "55000; give the images of a series one -scale\n",
                  io::chooseIntScale(0, statistics.maximum));
   }
 

@@ -57,10 +57,9 @@ std::unique_ptr<SeriesJournal> journalOf(RunSetup &setup, Ranks *ranks) {
     return nullptr; // lattices on one image
   const OutputOptions &o = setup.line.outputs;
   if (setup.line.series.shard && !setup.line.series.shots && o.reflFile)
-    throw UsageError("--write-refl: a reflection of a rotation may reach over images of several "
-                     "shards, which know nothing of each other; give the command to ranks of "
-                     "MPI, or leave it out here, and when all images are there give the same "
-                     "command to one process, with --resume");
+    throw UsageError("--write-refl: a reflection of a rotation may extend over images of several "
+                     "shards; use ranks of MPI instead of shards, or leave it out here and, when "
+                     "all images exist, run the whole command in one process, with --resume");
   return std::make_unique<SeriesJournal>(FrameFiles(setup.line, 1).journalName(), setup.line,
                                          setup.loaded, ranks);
 }

@@ -156,7 +156,7 @@ int simulateHere(const CommandLine &line, const ProcessStart &start, Ranks *rank
     kernels.preload();
   if (tool.until.any() && tool.emit != Emit::Mlir)
     throw UsageError("--" + tool.until.toString() +
-                     " says where a program ends that is printed: add --emit=mlir");
+                     " applies to programs that are printed: add --emit=mlir");
   // Only the first of several ranks writes it.
   if (ranks && ranks->rank() != 0)
     trace::dropRecord();

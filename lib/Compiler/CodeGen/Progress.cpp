@@ -85,8 +85,8 @@ Expected<Progress> nb::progressOf(ModuleOp program) {
   if (!program.getOps<LLVM::LLVMFuncOp>().empty())
     return createStringError("this program is in the LLVM dialect, and no function of it has '" +
                              names::kernel.str() +
-                             "', by which nb-outline-kernel says what takes and returns what: make "
-                             "it anew from the nb program");
+                             "', in which nb-outline-kernel records arguments and results: make it "
+                             "anew from the nb program");
   return createStringError("no function of the program returns one image");
 }
 

@@ -9,7 +9,7 @@ constexpr unsigned globalMemory = 1;
 
 LogicalResult nb::pointToGlobalMemory(gpu::GPUModuleOp module) {
   WalkResult own = module.walk([](LLVM::AllocaOp op) {
-    op.emitError("a thread's own memory is none that a pointer of this kernel leads to");
+    op.emitError("no pointer of this kernel leads to a thread's private memory");
     return WalkResult::interrupt();
   });
   if (own.wasInterrupted())

@@ -164,13 +164,14 @@ static unsigned relieve(gpu::LaunchOp launch) {
   });
   if (outer.empty()) {
     remarkNothing(launch.getLoc(), DEBUG_TYPE, "",
-                  "no loop has another one in it, so none keeps what that does not need");
+                  "there are no nested loops, so no values are kept in registers across a loop");
     return 0;
   }
   if (llvm::any_of(all,
                    [](scf::ForOp loop) { return !loop.getInductionVar().getType().isIndex(); })) {
     nb::remarkMissed(launch.getLoc(), remark::RemarkOpts::name("relieved").category(DEBUG_TYPE))
-        << "left alone: a loop counts in other than index, as all do where this pass has been run";
+        << "left alone: the counter of a loop is not an index, as after an earlier run of this "
+           "pass";
     return 0;
   }
   unsigned reloaded = 0;

@@ -117,7 +117,7 @@ public:
   Engine engine() const;
   /// Why the interpreter runs: the reason for which no kernel could be compiled.
   const std::optional<std::string> &fallbackReason() const;
-  /// Why the processor does something though there is a GPU, when the GPU is not insisted on.
+  /// Why the processor is used although there is a GPU, if the device was chosen automatically.
   const std::optional<std::string> &deviceFallbackReason() const;
   const Experiment &experiment() const;
   /// Where the pixels of SimulatorOptions::pixels are in the image of experiment(); empty without
@@ -133,7 +133,7 @@ public:
   /// Panels, slow pixels, fast pixels.
   std::array<std::int64_t, 3> shape() const;
   std::size_t pixels() const;
-  /// That an image is the sum of; with point spread those of all pixels whose light reaches it.
+  /// Number of samples of an image; with point spread of all pixels whose light reaches it.
   double samples() const;
   /// 0 for pixels outside the region of interest or masked, 1 for all others.
   std::span<const std::uint8_t> rendered() const;
@@ -144,20 +144,20 @@ public:
   std::vector<double> get(std::string_view parameter) const;
   void set(std::string_view parameter, double value);
   void set(std::string_view parameter, std::span<const double> values);
-  /// The same without a look at the values: differences about the end of a range need both sides.
+  /// The same without a check of the values: differences at the end of a range need both sides.
   void setBeyondRange(std::string_view parameter, std::span<const double> values);
 
   /// Structure factors in electrons on a box of Miller indices, which are copied. The experiment
-  /// may have had others, in another box, or default_F alone; that remains what counts outside the
+  /// may have had others, in another box, or default_F alone; default_F still applies outside the
   /// box.
   void setStructureFactors(const nb_hkl_grid &grid);
 
-  /// Those among the parameters by which every derivative is zero, with the reason, as far as it
-  /// can be told without computing anything.
+  /// Parameters by which every derivative is zero, with the reason, as far as that is known without
+  /// computing anything.
   std::vector<DeadGradient> deadGradients(std::string_view parameters) const;
 
-  /// Makes the program of the image now rather than when it is first rendered: whatever is wrong
-  /// with it comes to light, engine() and the reasons of fallbacks are final. Derivatives have
+  /// Makes the program of the image now rather than when it is first rendered: errors are thrown
+  /// here, and engine() and the reasons of fallbacks become final. Derivatives have
   /// programs of their own.
   void prepare(PixelType pixels = PixelType::F64);
 
@@ -169,8 +169,8 @@ public:
   RunResult render(std::span<double> image, const RunOptions &run = {},
                    const Instruments &look = {});
   /// The image in the memory of the one GPU that renders it, complete; none goes to the host.
-  /// Nothing is rendered, and there is none, where it would end on the host: on the processor, of a
-  /// list of pixels, and where the host makes something of the image (point spread).
+  /// Empty, and nothing is rendered, if the image would end on the host: on the processor, for a
+  /// list of pixels, and if the host completes the image (point spread).
   std::optional<DeviceMemory> imageOnDevice(PixelType pixels, const RunOptions &run = {});
   /// How one pixel comes about, as lines `TRACE key value`, by the interpreter.
   std::string trace(const PixelIndex &pixel, PixelType pixels = PixelType::F64);
@@ -189,7 +189,7 @@ public:
   double loss(const Loss &loss);
 
   /// Reverse mode: from the derivative of a loss by each pixel to that by the parameters, which are
-  /// names and groups with commas between. In the order of the table of parameters.
+  /// comma-separated names and groups. In the order of the table of parameters.
   std::vector<Gradient> gradient(std::string_view parameters, std::span<const double> cotangent);
   /// The same of a cotangent, doubles, in the memory of the GPU that runs the program. Throws
   /// std::invalid_argument where it is not, or imageOnDevice() has none.

@@ -27,7 +27,7 @@ struct OwnPasses {
   /// where it ends, those passes follow that are missing to a kernel. Empty: the compiler's own.
   std::string pipeline{};
   std::string schedule{}; ///< a file of nb-try --tune with a pipeline, in the place of one
-  std::string plugins{};  ///< shared objects with passes or dialects, with commas between
+  std::string plugins{};  ///< comma-separated shared objects with passes or dialects
   /// The precision that `pipeline` is for, where a schedule says so: it is not taken for a
   /// program in another one. Unset: any.
   std::optional<Precision> precision{};
@@ -67,8 +67,8 @@ struct SimulatorOptions {
   /// leaves out samples only where that is, and has no counts compiled in.
   bool anyNumbers = false;
   std::string kernelFile{}; ///< made by nb-compile, for the image; nothing is compiled then
-  /// A kernel that the program brings along, for the image or derivative that it is of; nothing
-  /// else can be asked for then.
+  /// A kernel that the program supplies, for one image or derivative; anything else is refused
+  /// then.
   std::shared_ptr<const nb_kernel_descriptor> kernel{};
   OwnPasses passes{};
   /// Without passes of one's own, images on the processor are made by the pipeline that nb-try

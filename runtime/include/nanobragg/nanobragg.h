@@ -8,8 +8,8 @@
  *
  * Errors: functions that can fail return an nb_status; nb_last_error() then has one sentence.
  *
- * Ownership: what is handed in is copied before the function returns and never modified; what a
- * simulator hands out lives as long as the simulator. The image belongs to the caller and is the
+ * Ownership: arguments are copied before a function returns and never modified; what a simulator
+ * returns is valid as long as the simulator. The image belongs to the caller and is the
  * only memory that a run writes. A simulator can be run again with other numbers as often as you
  * like: nothing is compiled again.
  *
@@ -66,7 +66,7 @@ NB_API nb_status nb_simulator_compile_for(const char *variant, const char *devic
                                           nb_simulator **simulator);
 
 /* The simulator that nb-sim would run with these flags (without the program's name). --device,
- * --precision, --threads, --no-fuse and --kernel count, too. All parameters are set.
+ * --precision, --threads, --no-fuse and --kernel apply, too. All parameters are set.
  * Flags of output are ignored.
  * Flags that ask for something else than an image are refused. */
 NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
@@ -75,7 +75,7 @@ NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
 NB_API void nb_simulator_free(nb_simulator *simulator); /* NULL is allowed */
 
 /* Names, kinds and units of the parameters, the variant, the target. The functions are NULL where
- * the interpreter stands in for a kernel (--no-fuse, or NANOBRAGG_DISABLE_COMPILE=1 in the
+ * the interpreter replaces the kernel (--no-fuse, or NANOBRAGG_DISABLE_COMPILE=1 in the
  * environment when the simulator was made). */
 NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator);
 
@@ -86,9 +86,9 @@ NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simul
  * The others (cell, F, wavelength, fluence, distance, beam centre, pixels, ...) have to be set.
  * Refused where they are set: NaN, infinities (but for the attenuation depth), edges, wavelengths,
  * distances and pixel sizes that are not above zero, angles that no cell has, numbers that only a
- * forgotten unit explains, such as a wavelength of 0.98 (m). Refused by the run:
- * what does not agree, as a table of another length than its count or a region outside of the
- * image. nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
+ * forgotten unit explains, such as a wavelength of 0.98 (m). Refused by the run: values that do not
+ * fit together, such as a table that is longer than its count or a region outside of the image.
+ * nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
 
 NB_API nb_status nb_set_f64(nb_simulator *s, const char *name, double value);
 NB_API nb_status nb_set_index(nb_simulator *s, const char *name, int64_t value);
@@ -145,7 +145,7 @@ NB_API nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *im
  *   "hvp.NAME", ...  alike; images are [panel][slow][fast].
  * The simulator keeps them until the next run; at most `capacity` numbers are copied into `values`,
  * which is the caller's (NULL with capacity 0 to ask for the count alone), *count is how many there
- * are. The image that nb_run wrote is with the caller and cannot be had here. */
+ * are. The image that nb_run wrote is not among them. */
 NB_API nb_status nb_get_output(const nb_simulator *s, const char *name, double *values,
                                int64_t capacity, int64_t *count);
 

@@ -62,7 +62,8 @@ void checkDlpack(const nb::capsule &capsule) {
   constexpr std::size_t beforeVersioned = 32; // version, context, deleter and flags
   const bool isVersioned = name == "dltensor_versioned";
   if (!isVersioned && name != "dltensor")
-    throw std::invalid_argument("__dlpack__ hands out no tensor that is still to be taken");
+    throw std::invalid_argument(
+        "__dlpack__ returned a capsule whose tensor has been taken already, or that has none");
   const auto &tensor = *reinterpret_cast<const nb::dlpack::dltensor *>(
       static_cast<const char *>(capsule.data()) + (isVersioned ? beforeVersioned : 0));
   if (tensor.ndim < 0 || (tensor.ndim > 0 && !tensor.shape))

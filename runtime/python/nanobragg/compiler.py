@@ -1,4 +1,4 @@
-"""The compiler: programs as text, passes, and kernels of one's own.
+"""The compiler: programs as text, passes, and your own kernels.
 
     from nanobragg import compiler
     text = compiler.emit(flags)                        # the nb program of an experiment
@@ -129,8 +129,8 @@ def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **h
     "stats" (what its loops are made of, registers and the bound), "stats-json" (the same as JSON), or "pipeline", the passes
     of its kernel with all options.
 
-    target: a processor or GPU as of nb-compile's --target, "x86-64-v3" or "sm_90", with precision=, pipeline=, plugins= and patterns=
-    alone beside it."""
+    target: a processor or GPU as of nb-compile's --target, "x86-64-v3" or "sm_90". Only precision=, pipeline=, plugins=
+    and patterns= can be given with it."""
     if target:
         return _asked(_core.emit_program, emit(flags), stage, {"target": target, **how})
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
@@ -139,8 +139,8 @@ def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **h
 def run(text: Program, pipeline: str = "", **options: str) -> Result:
     """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)", and what each pass took and said: a Result.
 
-    Without a pipeline the compiler's own passes run, up to fusion. options: plugins=, patterns= (files, with commas
-    between), as nb-opt's.
+    Without a pipeline the compiler's own passes run, up to fusion. options: plugins= and patterns=, comma-separated
+    files, as nb-opt's.
     """
     begin = time.perf_counter()
     report = _asked(_core.emit_program, _program(text), "report", {"pipeline": pipeline, **options})
@@ -247,13 +247,13 @@ def _verdict(row):
 
 def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Program | None = None, repeat: int = 9,
           gradient: str = "none", blame: bool = False, timeout: float = 120, plugins: str = "", patterns: str = "") -> Any:
-    """Is the kernel that a pipeline makes of an experiment right, and is it faster than that of the compiler's own passes?
+    """Whether the kernel of a pipeline is right, and faster than that of the compiler's own passes.
 
-    A Verdict; of several pipelines a list of them, timed in turn. program: an nb program in place of the experiment's, which gives
-    the numbers. gradient: comma-separated parameters whose gradient is checked, too; "usual": up to three usual ones.
-    repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name the first wrong pass, and the first value that it
-    changes. timeout: seconds for each. plugins, patterns: files, as of ``run``. Each is tried in a copy of this process, so that one
-    that crashes is a verdict, too.
+    Returns a Verdict, or a list of Verdicts for several pipelines, which are timed in turn. program: an nb program in
+    place of the experiment's, which gives the numbers. gradient: comma-separated parameters whose gradient is checked,
+    too; "usual": up to three usual ones. repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name
+    the first wrong pass, and the first value that it changes. timeout: seconds for each. plugins, patterns: files, as
+    of ``run``. Each pipeline is tried in a copy of this process, so one that crashes has a Verdict, too.
     """
     pipelines = [pipeline, *more]
     for text in pipelines:
@@ -274,10 +274,11 @@ def assembly(flags: str | Iterable[object], **how: Any) -> str:
 
 def kernel(flags: str | Iterable[object], pipeline: str = "", program: Program | None = None, plugins: str = "",
            patterns: str = "", **how: Any) -> Simulator:
-    """A simulator that runs on a kernel of one's own.
+    """A simulator that runs your own kernel.
 
-    pipeline: in place of the passes up to fusion; the rest follows. program: an nb program as text in place of the
-    experiment's, which gives the numbers; its derivatives are the experiment's still. how: as of ``Simulator``.
+    pipeline: replaces the passes up to fusion; the compiler adds the others. program: an nb program as text, which
+    replaces the program of the experiment and takes its numbers; derivatives are still those of the experiment.
+    how: as of ``Simulator``.
     """
     if isinstance(flags, Result) or (isinstance(flags, str) and "\n" in flags and "func.func" in flags):
         raise TypeError("kernel() begins with the flags of the experiment, whose numbers a program has not: "

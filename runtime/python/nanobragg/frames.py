@@ -46,10 +46,11 @@ class Poisson:
 
 
 class Frames:
-    """Frames by their numbers, ``frames[i]``, and in a row, without end or ``count`` of them.
+    """Labelled frames: ``frames[i]`` makes frame i, and a loop makes them in order, ``count`` frames or endlessly.
 
     A frame is a dict: ``counts`` (int32), ``labels`` and ``spots`` as of ``Simulator.spots``, ``parameters``. Frame i of a seed is always
-    the same. sim: all that frames share; it is copied. draw: the parameters of a frame, in SI units, from a random generator.
+    the same. sim: what all frames have in common; it is copied. draw: the parameters of a frame, in SI units, from a
+    random generator.
     background: photons per pixel that are added, one number or an array; least: photons of a labelled pixel.
     """
 

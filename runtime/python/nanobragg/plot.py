@@ -68,8 +68,9 @@ def image(array: Any, sim: Simulator | None = None, ax: Any = None, rings: bool 
     """Draws an image, (slow, fast), on a logarithmic scale, and returns the axes.
 
     levels: (lowest, highest) of the scale; None: the four decades below the brightest pixels, or fewer above a background.
-    sim: draws rings of resolution (A) of a detector with one panel, and tells of the pixel under the cursor its photons, and with one panel its
-    Miller index. rings: resolutions in A, or True for a choice, or False. Panels are drawn below one another, with outlines.
+    sim: shows the photons of the pixel under the cursor and, if the detector has one panel, the Miller index of the
+    pixel and rings of resolution (A). rings: resolutions in A, or True for a choice, or False. Panels are drawn below
+    one another, with outlines.
     """
     try:
         import matplotlib.pyplot as plt

@@ -55,7 +55,7 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
     """Draws the counts of one exposure with ``photons`` as expected values, as ``nb-sim -noisefile`` does.
 
     photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not negative, finite.
-    seed, shot: another shot of the same seed is independent. The same numbers on any number of threads.
+    seed, shot: shots of one seed are independent of each other. The same numbers on any number of threads.
     flicker (of the beam) and calibration (of the pixels' sensitivity, by calibration_seed): fractions. gain: ADU per
     photon. offset, readout_noise: ADU. dead_pixels, hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: point spread of the counted photons, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
 

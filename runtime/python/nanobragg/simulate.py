@@ -66,7 +66,7 @@ def series(flags: str | Iterable[str], comm: Any = None) -> None:
     every rank gives the same. The images are bit by bit those of one process, the files those of
     ``nb-sim --shard=RANK/SIZE``. A rank takes the next block of images whenever it is free.
 
-    Raises ValueError for flags that are no series or say shards themselves, and subprocess.CalledProcessError on all
+    Raises ValueError for flags that describe no series or contain --shard, and subprocess.CalledProcessError on all
     ranks when nb-sim fails on one; the others finish what they can, what is finished stays, and ``--resume`` among the
     flags goes on with any number of ranks."""
     flags = shlex.split(flags) if isinstance(flags, str) else list(flags)

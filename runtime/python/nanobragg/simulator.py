@@ -229,7 +229,8 @@ class Simulator:
     def from_flags(cls, flags: Flags, *, average_by_default: bool = False, **settings: Any) -> "Simulator":
         """The simulator that nb-sim would run with these flags: a string, or a list of words.
 
-        average_by_default: a Gaussian crystal is averaged in closed form where no flag counts samples, as in series.
+        average_by_default: a Gaussian crystal is averaged in closed form, as in series, unless a flag sets a number of
+        samples.
         settings: as of the constructor.
         """
         self = cls.__new__(cls)
@@ -587,7 +588,7 @@ class Simulator:
     @property
     def averages(self) -> str:
         """How averages in closed form are taken, and why: as the sum of spots of a table of reflections, or of each pixel.
-        Empty where there are none, or the first image is to decide it."""
+        Empty if there are none, or if the first image has to decide it."""
         return self._core.averages()
 
     @property
@@ -642,7 +643,7 @@ def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
     """The numbers in an image file, float64 (slow, fast) or (panel, slow, fast).
 
     NumPy's .npy, SMV, CBF, NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, or raw 32-bit floats
-    of a square detector. Files that gzip or bzip2 has compressed (.gz, .bz2) are read as they lie, NXmx excepted.
+    of a square detector. Files compressed by gzip or bzip2 (.gz, .bz2) are unpacked, except NXmx.
     FileError says what is wrong with a file.
     """
     name = str(file)

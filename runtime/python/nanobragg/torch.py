@@ -41,8 +41,9 @@ def image(sim: Simulator, **parameters: Any) -> torch.Tensor:
 
     parameters: tensors by the names of parameters and groups of numbers, in SI units and in the parameter's shape:
     ``cell_a=t``, ``misset=t3``, ``F=grid``. All other numbers are those of the simulator, which does not change.
-    The image is float64, or where all tensors are of less precision in the widest of theirs; it is computed in the
-    simulator's. A tensor that is not floating point, or of a wrong shape, is a TypeError or ValueError that names it.
+    The image is float64 or, if all tensors have less precision, of the widest type among them; it is computed in the
+    simulator's precision. A tensor that is not floating point, or of a wrong shape, is a TypeError or ValueError that
+    names it.
     """
     members, theta, dtype = _numbers_of("image", sim, parameters)
     made = image_of_numbers(sim, members, theta)
@@ -146,8 +147,8 @@ class NBImage(torch.nn.Module):
 
     wrt: names of parameters and groups of numbers, "cell,misset" or a list.
     bounds: name -> (lowest, highest) in SI units, of a group numbers or one for each member; the value stays between them.
-    scale: name -> how much of a parameter one unit of ours is, in SI units; without it the start value, or 1 where
-    that is 0.
+    scale: name -> the change of the value, in SI units, for a change of the nn.Parameter by 1; default: the start
+    value, or 1 where that is 0.
 
     Each name has an nn.Parameter of the same name, float64 and without a unit, which begins with 0 where the
     simulator's value is: value = start + scale * parameter, or between bounds a sigmoid through the start value.

@@ -2,7 +2,7 @@
 
 gpu.module @kernels {
   gpu.func @own(%n: i64) kernel {
-    // expected-error @below {{a thread's own memory is none that a pointer of this kernel leads to}}
+    // expected-error @below {{no pointer of this kernel leads to a thread's private memory}}
     %memory = llvm.alloca %n x f64 : (i64) -> !llvm.ptr
     gpu.return
   }

@@ -234,8 +234,9 @@ def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=
 
     paths: images. model: as of ``index``; without structure factors there is no flux curve. energies: ends of the spectrum, keV; it may
     end earlier. geometry: an .expt, a .det of LaueTools, or its six numbers in a text; None: the image's header. lattices: crystals, at
-    most. held, restrain: of orientation, strain, distance, centre, tilt, flux: names of those that stay, and sigmas (degrees, mm, or
-    without a unit) of others. noise: as of ``index``. out: a folder for indexed.expt, indexed.refl, spots.csv, flux.csv, lattices.csv,
+    most. held: names of parameters that stay, of orientation, strain, distance, centre, tilt and flux. restrain: sigmas
+    of others by name (degrees, mm, or without a unit). noise: as of ``index``. out: a folder for indexed.expt,
+    indexed.refl, spots.csv, flux.csv, lattices.csv,
     shots.csv and report.html.
 
     Returns a Laue for each image. One that cannot be read or indexed is among them with its reason.

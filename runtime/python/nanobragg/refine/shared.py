@@ -34,7 +34,7 @@ class SharedResult:
     """The result of a refinement. On other ranks than the first of an MPI run ``shots`` and ``steps`` are empty.
 
     Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its sigma, where they
-    started (electrons), and how many shots say something of each.
+    started (electrons), and how many shots contribute to each.
     """
 
     hkl: numpy.ndarray = None
@@ -72,7 +72,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     out: a folder for checkpoint.npz, written after each step, tables, structure_factors.mtz, refined.expt and
     refined.refl.
     resume: goes on from the checkpoint, if there is one, on any number of ranks.
-    progress: is called on the first rank with a dictionary after each step; say, with sentences on all of them.
+    progress: is called on the first rank with a dictionary after each step; say is called with sentences, on all ranks.
 
     Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines of one kind.
     """

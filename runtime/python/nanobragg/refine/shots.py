@@ -36,7 +36,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     out: a folder for refined.expt, refined.refl, shots.csv and report.html; and for finished/, with what is known of
     each shot as soon as it is. resume: shots that are in there are not refined again; FileError where they were asked
     otherwise.
-    progress: is called with the Result of each shot that is finished; say, with sentences on all of them.
+    progress: is called with the Result of each shot that is finished; say is called with sentences, on all ranks.
 
     Returns the results, in the order of the shots. A shot that cannot be refined is in it with its reason.
     """
