@@ -63,8 +63,8 @@ void loadChannels(const std::string &path, const std::function<void(const std::s
     grids[i].reset();
   }
   box.values.assign(all.values.begin(), all.values.begin() + std::ptrdiff_t(nodes));
-  byEnergy->channels = std::make_shared<const HklGrid>(std::move(all));
-  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(box));
+  byEnergy->channels = std::make_shared<HklGrid>(std::move(all));
+  loaded.inputs.grid = std::make_shared<HklGrid>(std::move(box));
   loaded.inputs.byEnergy = std::move(byEnergy);
 }
 
@@ -82,7 +82,7 @@ void loadPhasedHkl(const std::string &path, const std::string &content, LoadedIn
     loaded.warnings.push_back(path + ": " + std::to_string(factors.duplicates) +
                               " reflections are listed again; the last of each counts");
   takePhasedFactors(factors, loaded);
-  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
+  loaded.inputs.grid = std::make_shared<HklGrid>(std::move(factors.grid));
 }
 
 } // namespace nanobragg

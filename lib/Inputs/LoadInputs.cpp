@@ -108,7 +108,7 @@ void loadHklText(const std::string &path, const std::string &content, io::HklSto
                                    ? ". If it is a list of SHELX, the fourth are F^2: put the .ins "
                                      "file of the same name beside it"
                                    : ""));
-  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(file.grid));
+  loaded.inputs.grid = std::make_shared<HklGrid>(std::move(file.grid));
 }
 
 void loadReflections(const std::string &name, const ExperimentRequest &request,
@@ -129,7 +129,7 @@ void loadReflections(const std::string &name, const ExperimentRequest &request,
 void loadDump(const std::string &path, LoadedInputs &loaded) {
   HklGrid grid = io::readDump(path);
   loaded.reflections = grid.values.size();
-  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(grid));
+  loaded.inputs.grid = std::make_shared<HklGrid>(std::move(grid));
 }
 
 void loadSources(const std::string &path, Rule columns, Inputs &inputs) {

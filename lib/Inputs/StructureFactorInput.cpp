@@ -171,7 +171,7 @@ void take(io::StructureFactors &&factors, const ExperimentRequest &request, Load
   loaded.warnings.insert(loaded.warnings.end(), factors.warnings.begin(), factors.warnings.end());
   if (request.files.anomalousAtoms)
     takePhasedFactors(factors, loaded);
-  loaded.inputs.grid = std::make_shared<const HklGrid>(std::move(factors.grid));
+  loaded.inputs.grid = std::make_shared<HklGrid>(std::move(factors.grid));
 }
 
 } // namespace

@@ -30,11 +30,15 @@ double &element(Experiment &experiment, const Parameter &parameter, std::size_t 
   return checked(parameter.place.mutableNumbers(experiment), parameter, index);
 }
 
-void ownGrid(Experiment &experiment) {
-  if (experiment.crystal.grid)
-    experiment.crystal.grid = std::make_shared<HklGrid>(*experiment.crystal.grid);
-  if (experiment.crystal.sheets)
-    experiment.crystal.sheets = std::make_shared<HklGrid>(*experiment.crystal.sheets);
+bool ownGrid(Experiment &experiment) {
+  bool copied = false;
+  for (std::shared_ptr<const HklGrid> *grid :
+       {&experiment.crystal.grid, &experiment.crystal.sheets})
+    if (grid->use_count() > 1) {
+      *grid = std::make_shared<HklGrid>(**grid);
+      copied = true;
+    }
+  return copied;
 }
 
 std::string elementName(const Experiment &experiment, const Parameter &parameter,

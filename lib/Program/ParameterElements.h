@@ -17,8 +17,9 @@ std::size_t elementCount(const Experiment &experiment, const Parameter &paramete
 double &element(Experiment &experiment, const Parameter &parameter, std::size_t index);
 double element(const Experiment &experiment, const Parameter &parameter, std::size_t index);
 
-/// Gives the experiment a structure-factor grid of its own, for changes that others must not see.
-void ownGrid(Experiment &experiment);
+/// Gives the experiment structure-factor grids of its own in place of those that others have too,
+/// for changes that these must not see. Returns whether there were any.
+bool ownGrid(Experiment &experiment);
 
 /// "cell_a", "source_direction[2].y", "reciprocal_matrix[0][1]", "F(1,-2,3)".
 std::string elementName(const Experiment &experiment, const Parameter &parameter,

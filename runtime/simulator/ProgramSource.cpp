@@ -38,11 +38,8 @@ ProgramSource::ProgramSource(const Experiment &experiment, const ListedPixels &l
 //===----------------------------------------------------------------------===//
 
 void ProgramSource::set(const Parameter &parameter, std::span<const double> values) {
-  if (parameter.kind() == NB_PARAMETER_HKL_GRID && !gridIsOwn) {
-    ownGrid(experiment);
-    gridIsOwn = true;
+  if (parameter.kind() == NB_PARAMETER_HKL_GRID && ownGrid(experiment))
     programs.clear(); // they are bound to the grid that others have too
-  }
   for (std::size_t i = 0; i != values.size(); ++i)
     element(experiment, parameter, i) = values[i];
 }
@@ -50,7 +47,6 @@ void ProgramSource::set(const Parameter &parameter, std::span<const double> valu
 void ProgramSource::setStructureFactors(const std::shared_ptr<const HklGrid> &grid) {
   programs.clear(); // they are bound to the grid that was
   experiment.crystal.grid = grid;
-  gridIsOwn = false;
   // As nb-sim chooses where no flag says it.
   StructureFactors &interpolation = experiment.variant.structureFactors;
   if (interpolation == StructureFactors::Constant)

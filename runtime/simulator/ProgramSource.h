@@ -71,7 +71,6 @@ private:
   /// Numbers of the caller's pixels as a program gets them, valid until the next call.
   std::span<const double> fromCaller(std::span<const double> pixels);
 
-  bool gridIsOwn = false;                       ///< or does somebody else have it too?
   std::map<std::string, BoundProgram> programs; ///< bound to the grid
   Pixels scattered;                             ///< the result of fromCaller
 };

@@ -81,10 +81,8 @@ Simulator &Simulator::operator=(Simulator &&) noexcept = default;
 Simulator::~Simulator() = default;
 
 Simulator Simulator::copy() const {
-  Experiment experiment = state->experiment();
-  ownGrid(experiment);
   const SimulatorOptions &options = state->source->whole().options;
-  return Simulator(std::make_unique<State>(makeSource(experiment, state->listed(), options)));
+  return Simulator(std::make_unique<State>(makeSource(state->experiment(), state->listed(), options)));
 }
 
 void Simulator::setRunOptions(const RunOptions &run) { state->everyRun = run; }

@@ -3,6 +3,8 @@
 import numpy
 from scipy import ndimage
 
+from .. import _core
+
 _RING = 3.0  # pixels, width of the profile's steps
 _TILE = 8  # pixels, edge of the field's
 _REACHES = (8.0, 4.0, 2.0, 1.0)  # tiles, sigmas over which the field may be averaged
@@ -63,7 +65,7 @@ class Background:
 
     def parts(self, counts, spots, calibration=0.0):
         """chi2() of the smooth background, of rings, and of haloes about spots. spots: pixels of their light."""
-        halo = ndimage.binary_dilation(spots, numpy.ones((3, 3)), _HALO) & self.outside
+        halo = _core.dilated(spots, _HALO) & self.outside
         squares = (counts - self.model)**2 / variance(numpy.maximum(self.model, 1e-6), calibration)
         mean = lambda which: float(squares[which].mean()) if which.any() else numpy.nan
         rings = self._rings & self.outside & ~halo

@@ -11,7 +11,7 @@ from ._background import variance
 from ._blocks import OF_SET, ONE_PANEL, Blocks
 from ._blocks import squares as q2
 from ._integration import Integrated, integrate
-from ._moments import ROUGHLY, MomentFit, brightest
+from ._moments import MomentFit, brightest
 from ._spot_fit import SpotFit
 
 # Where fits start: mosaicity (rad), bandwidth, divergence (rad); edge of a block (m).
@@ -288,13 +288,13 @@ class Fit:
         every, random = MomentFit(*spots), numpy.random.default_rng(0)
         some = every.of_some(random)
 
-        def fitted(fit, model, x, **how):
+        def fitted(fit, model, x):
             self.model = model
-            return model, *fit.run(model, x, self.free(), *self.known()[:2], **how)
+            return model, *fit.run(model, x, self.free(), *self.known()[:2])
 
-        best = fitted(some, self.model, some.brightened(self.model, self.x), enough=ROUGHLY)
+        best = fitted(some, self.model, some.brightened(self.model, self.x))
         while (lattice := some.asking(*best[:2], self.sets)) is not None:
-            other = fitted(some, *some.with_set(*best[:2], lattice, random), enough=ROUGHLY)
+            other = fitted(some, *some.with_set(*best[:2], lattice, random))
             if other[2] > (1 - _PAYS) * best[2]:
                 break
             best = other

@@ -149,11 +149,12 @@ class Detector:
         found = numpy.zeros(shape, "f4")
         for part, corner, fast, slow in zip(self.panels.parts(shape), *self.placed()[:3]):
             f, s = (self.pixel * (numpy.arange(p.stop - p.start, dtype="f4") + 0.5) for p in part[::-1])
-            x, y, z = (corner[i] + f[None, :] * fast[i] + s[:, None] * slow[i] for i in range(3))
+            x, y, z = (numpy.float32(corner[i]) + f[None, :] * numpy.float32(fast[i]) + s[:, None] * numpy.float32(slow[i]) for i in range(3))
             across = numpy.hypot(x, y)
             # The tangent to 45 degrees, and straight on from there.
-            far = 1 + 2 * (numpy.arctan2(across, -z) - numpy.pi / 4)
-            found[part] = numpy.where(across < -z, across / numpy.maximum(-z, 1e-3), far) * self.distance / self.pixel
+            tangent, wide = across / numpy.maximum(-z, numpy.float32(1e-3)), across >= -z
+            tangent[wide] = 1 + 2 * (numpy.arctan2(across[wide], -z[wide]) - numpy.float32(numpy.pi / 4))
+            found[part] = tangent * numpy.float32(self.distance / self.pixel)
         return found
 
     def finest(self, shape):

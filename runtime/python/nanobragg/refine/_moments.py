@@ -23,7 +23,7 @@ _NOISE = 0.5  # cost of a number that is as far off as its noise, in the mean, a
 _UNITS = {"orientation": 1e-3, "mosaicity": 0.3, "scale": 0.3, "divergence": 0.3, "size": 0.3, "bandwidth": 0.3, "distance": 0.3,
           "centre": 0.1, "B": 5.0}
 _FACTORS, _FARTHEST = ("mosaicity", "divergence", "size", "bandwidth"), 5.0  # logarithms that are tried, at most
-_ENOUGH, ROUGHLY, _EVALUATIONS = 3e-4, 2e-3, 40  # parts of the cost, and how often it is computed
+_ENOUGH, _EVALUATIONS = 2e-3, 40  # part of the cost that a last step gains, and how often it is computed
 
 
 @dataclasses.dataclass
@@ -249,9 +249,8 @@ class MomentFit:
         worst = max(costs, key=costs.get, default=None)
         return worst if worst is not None and costs[worst] > _NOISE else None
 
-    def run(self, blocks, x, free, about, sigma, enough=_ENOUGH):
-        """The numbers where the cost is least, and this. about, sigma: knowledge of them beside the spots. enough: the part of the cost that a
-        last step gains."""
+    def run(self, blocks, x, free, about, sigma):
+        """The numbers where the cost is least, and this. about, sigma: knowledge of them beside the spots."""
         free = free & (numpy.array(blocks.groups()) != "psf")
         index, foretold = numpy.flatnonzero(free), Foretold(blocks, *self.spots)
         known = index[numpy.isfinite(sigma[index])]
@@ -275,7 +274,7 @@ class MomentFit:
             return numpy.concatenate([rows.reshape(-1, len(index)), numpy.eye(len(free))[known][:, index] / sigma[known][:, None]])
 
         found = optimize.least_squares(residuals, x[index], jacobian, loss="soft_l1", x_scale=units, max_nfev=_EVALUATIONS,
-                                       ftol=enough, xtol=1e-6)
+                                       ftol=_ENOUGH, xtol=1e-6)
         return whole(found.x), float(found.cost)
 
 

@@ -7,6 +7,8 @@ import warnings
 import numpy
 from scipy import ndimage
 
+from .. import _core
+
 
 _SINGLE = 4  # pixels that may be at their limit without those at their side
 _BRIGHT = 0.3  # part of the cutoff: pixels of more light are of a very bright spot
@@ -109,17 +111,14 @@ def odd_pixels(photons, usable, core):
     return alone(1), alone(-1)
 
 
-def _sums(image, half):
-    """Sums over the square about each pixel."""
-    width = 2 * half + 1
-    return ndimage.uniform_filter(image, width, output="f4", mode="constant") * width**2
-
-
 def _dead(counts, usable):
-    """Pixels that count nothing where each of their neighbours counts 10 and more."""
-    around = ndimage.minimum_filter(numpy.where(usable, counts, 1e9).astype("f4"), footprint=[[1, 1, 1], [1, 0, 1], [1, 1, 1]],
-                                    mode="nearest")
-    return usable & (counts == 0) & (around >= 10)
+    """Pixels that count nothing where each of their neighbours counts 10 and more; those of the image's edge are not asked."""
+    bright, dead = (counts >= 10) | ~usable, usable & (counts == 0)
+    for i, j in itertools.product(range(3), repeat=2):
+        if (i, j) != (1, 1):
+            dead[1:-1, 1:-1] &= bright[i:len(bright) - 2 + i, j:bright.shape[1] - 2 + j]
+    dead[[0, -1]] = dead[:, [0, -1]] = False
+    return dead
 
 
 def _tiled(image, usable):
@@ -141,20 +140,11 @@ def local_background(photons, usable, half=7, even=True):
     """Mean and variance of the pixels around each without spots, and how many they are. even: the noise is that of photons alone,
     so that the variance is the mean; else it is as large at least."""
     counts = numpy.where(usable, photons, 0).astype("f4")
-    kept, mean = usable, 0.0
+    kept = usable
     if not even and usable.any():
         level, width = _tiled(counts, usable)
         kept = usable & (counts <= level + 6 * width + 1)
-    for last in (False, False, False, True):
-        number = _sums(kept.astype("f4"), half)
-        mean = _sums(numpy.where(kept, counts, 0), half) / numpy.maximum(number, 1)
-        noise = numpy.maximum(mean, 0.3)
-        if not even:
-            squares = _sums(numpy.where(kept, counts * counts, 0), half) / numpy.maximum(number, 1)
-            noise = numpy.maximum(noise, squares - mean**2)
-        if not last:
-            kept = usable & (counts <= mean + 3.5 * numpy.sqrt(noise) + 1)
-    return mean, noise, number
+    return _core.local_background(counts, usable, kept, half, even)
 
 
 def find_spots(photons, usable, least=2, even=True, lost=False):
@@ -165,17 +155,27 @@ def find_spots(photons, usable, least=2, even=True, lost=False):
     """
     counts = numpy.where(usable, photons, 0).astype("f4")
     mean, noise, number = local_background(photons, usable, even=even)
-    near, light = _sums(usable.astype("f4"), 1), _sums(counts, 1)
-    strong = (usable & (number > 30) & (counts - mean > 4 * numpy.sqrt(noise))
-              & (light - near * mean > 6 * numpy.sqrt(numpy.maximum(near * (mean if even else noise), 1))))
+    strong = usable & (number > 30) & (counts - mean > 4 * numpy.sqrt(noise))
+    rows = numpy.argwhere(strong)
+    near, light = (_around(image, rows) for image in (usable, counts))
+    sure = light - near * mean[strong] > 6 * numpy.sqrt(numpy.maximum(near * (mean if even else noise)[strong], 1))
+    strong[tuple(rows[~sure].T)] = False
     labels, count = ndimage.label(strong | lost, numpy.ones((3, 3)))
-    every = numpy.arange(1, count + 1)
-    above = numpy.where(strong, counts - mean, 0)
+    rows = numpy.argwhere(labels)
+    at, of = tuple(rows.T), labels[labels > 0] - 1
+    above = numpy.where(strong[at], counts[at] - mean[at], 0).astype(float)
     if numpy.any(lost):  # at least as bright as the rim
         rim = ndimage.grey_closing(numpy.where(numpy.isfinite(photons), photons, 0).astype("f4"), (5, 5))
-        above = numpy.where(lost, numpy.maximum(rim - mean, 0), above)
-    slices = ndimage.find_objects(labels)
-    spots = Spots(numpy.array(ndimage.center_of_mass(above, labels, every)).reshape(-1, 2)[:, ::-1] + 0.5,
-                  ndimage.sum_labels(above, labels, every), ndimage.sum_labels(strong, labels, every).astype(int),
+        above = numpy.where(lost[at], numpy.maximum(rim[at] - mean[at], 0), above)
+    sums = lambda values: numpy.bincount(of, weights=values, minlength=count)
+    whole, slices = sums(above), ndimage.find_objects(labels)
+    middle = numpy.column_stack([sums(above * axis) for axis in rows[:, ::-1].T]) / numpy.where(whole > 0, whole, 1)[:, None] + 0.5
+    spots = Spots(middle, whole, sums(strong[at]).astype(int),
                   numpy.array([(f.start, f.stop, s.start, s.stop) for s, f in slices]).reshape(-1, 4))
     return spots.chosen((spots.pixels >= least) & (spots.light > 0)), strong
+
+
+def _around(image, rows):
+    """Sums over the squares of 3 x 3 pixels about pixels."""
+    padded = numpy.pad(image, 1)
+    return sum(padded[tuple((rows + shift).T)] for shift in itertools.product(range(3), repeat=2)).astype("f4")

@@ -183,7 +183,7 @@ def _in_photons(photograph, usable, noise):
 
 def _about(strong):
     """Spots have tails."""
-    return ndimage.binary_dilation(strong, numpy.ones((3, 3), bool), iterations=5)
+    return _core.dilated(strong, 5)
 
 
 def _index(still, model, least, geometry, noise, most, begin=None):
