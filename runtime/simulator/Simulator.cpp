@@ -82,7 +82,8 @@ Simulator::~Simulator() = default;
 
 Simulator Simulator::copy() const {
   const SimulatorOptions &options = state->source->whole().options;
-  return Simulator(std::make_unique<State>(makeSource(state->experiment(), state->listed(), options)));
+  return Simulator(
+      std::make_unique<State>(makeSource(state->experiment(), state->listed(), options)));
 }
 
 void Simulator::setRunOptions(const RunOptions &run) { state->everyRun = run; }

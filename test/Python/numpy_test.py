@@ -181,7 +181,13 @@ class Numbers(unittest.TestCase):
         other["F"] = 2 * other.structure_factors[0]
         np.testing.assert_array_equal(third.image(), reference().image())
         np.testing.assert_array_equal(sim.image(), reference().image())
-        self.assertGreater(abs(other.image() - sim.image()).max(), 0)
+        before = other.image()
+        self.assertGreater(abs(before - sim.image()).max(), 0)
+        sim["F"] = 3 * sim.structure_factors[0]
+        fourth = sim.copy()
+        sim["F"] = 5 * sim.structure_factors[0]  # not those of a copy either
+        np.testing.assert_array_equal(other.image(), before)
+        np.testing.assert_allclose(sim.image().sum() / fourth.image().sum(), 25, rtol=1e-6)
         kind, state = sim.__reduce__()[1]
         for damaged in (b"", state["experiment"][:100], state["experiment"] + b"x"):
             with self.assertRaises(ValueError):

@@ -639,6 +639,9 @@ SLOW translation FAST 1 0 0 0 0 0
                                   f"X-Binary-Size: {len(packed)}", 'X-Binary-Element-Type: "signed 32-bit integer"',
                                   f"X-Binary-Size-Fastest-Dimension: {half}", f"X-Binary-Size-Second-Dimension: {half}",
                                   "X-Binary-Size-Third-Dimension: 4", "", ""]).encode() + b"\x0c\x1a\x04\xd5" + packed)
+        photograph = read_photograph(image)
+        detector = next(iter(photographs._detectors(photograph)))
+        self.assertEqual([list(panel.shape) for panel in photographs._standing_modules(detector, photograph.photons.shape)], [[half, half]] * 4)
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(main([image, f"--model={self.model}", f"--out={out}", "--workers=1", "--sets=1"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:

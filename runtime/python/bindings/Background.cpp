@@ -52,6 +52,7 @@ void bindBackground(nb::module_ &module) {
         const auto points = self.run([&](Simulator &s, const RunOptions &) {
           return extractBackground(s, {image.data(), image.size()}, bins);
         });
+        rows.reserve(points.size());
         for (const BackgroundPoint &p : points)
           rows.emplace_back(p.stol, p.factor, p.deviation, double(p.pixels));
         return rows;

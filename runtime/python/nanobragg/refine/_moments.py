@@ -23,7 +23,7 @@ _NOISE = 0.5  # cost of a number that is as far off as its noise, in the mean, a
 _UNITS = {"orientation": 1e-3, "mosaicity": 0.3, "scale": 0.3, "divergence": 0.3, "size": 0.3, "bandwidth": 0.3, "distance": 0.3,
           "centre": 0.1, "B": 5.0}
 _FACTORS, _FARTHEST = ("mosaicity", "divergence", "size", "bandwidth"), 5.0  # logarithms that are tried, at most
-_ENOUGH, _EVALUATIONS = 2e-3, 40  # part of the cost that a last step gains, and how often it is computed
+_ENOUGH, _EVALUATIONS = 1e-3, 40  # part of the cost that a last step gains, and how often it is computed
 
 
 @dataclasses.dataclass

@@ -457,7 +457,10 @@ def _standing_modules(detector, shape):
     corner, fast, slow, normal = (axis[number] for axis in detector.placed())
     off = detector.pixel * ((begin - detector.panels.begin[number])[:, ::-1] - detector.modules.shifts)
     corner = corner + _depth(detector) * normal + off[:, :1] * fast + off[:, 1:] * slow
-    return [nb.Panel(*one) for one in zip(1e-3 * corner, fast, slow, detector.modules.sizes(shape).tolist())]
+    # Rows between panels of the image are of no panel.
+    ends = numpy.array([[part.stop for part in parts] for parts in detector.panels.parts(shape)])
+    sizes = numpy.minimum(detector.modules.sizes(shape), ends[number] - begin)
+    return [nb.Panel(*one) for one in zip(1e-3 * corner, fast, slow, sizes.tolist())]
 
 
 def _faces(detector):
