@@ -1,15 +1,18 @@
-"""The background of a photograph: smooth on the detector, a radial profile times a field that varies slowly."""
+"""The background of a photograph: a radial profile times a field that varies slowly on the detector, and sharp rings likewise."""
 
 import numpy
 from scipy import ndimage
 
 from .. import _core
 
-_RING = 3.0  # pixels, width of the profile's steps
+_RING = 0.5  # pixels, width of the profile's steps
+_WIDE, _FINE, _SHARP = 6.0, 1.0, 8.0  # steps over which the profile is averaged, likewise where a ring is sharper; sigmas that tell it
 _TILE = 8  # pixels, edge of the field's
 _REACHES = (8.0, 4.0, 2.0, 1.0)  # tiles, sigmas over which the field may be averaged
 _BETTER = 0.998  # part of what the field leaves of tiles that were left out, below which a shorter reach explains more
-_RINGS, _HALO = 0.05, 16  # part by which profiles of rings stand out; pixels about spots
+_RINGS, _ABOUT, _HALO = 0.05, 151, 16  # part by which profiles of rings stand out, of steps about them; pixels about spots
+_BRIGHT = 3.0  # sigmas of a pixel that is brighter
+_LEAST = 20  # pixels of which a step of the profile is the mean
 _SHADOW = 0.6  # share of the profile: what holds less is in a shadow
 
 
@@ -27,41 +30,58 @@ class Background:
         ring = radius.astype("i4")
         self.shadows = numpy.zeros_like(outside)
         for _ in range(2):  # without the shadows that the first profile shows
-            profile = self._profile(counts, outside, ring)
-            level = numpy.interp(radius, numpy.arange(len(profile)) + 0.5, profile).astype("f4")
-            data, expected = _tiles(numpy.where(outside, counts, 0)), _tiles(numpy.where(outside, level, 0))
+            smooth, sharp = self._profile(counts, outside, ring)
+            at_radii = lambda profile: numpy.interp(radius, numpy.arange(len(profile)) + 0.5, profile).astype("f4")
+            level, rings = at_radii(smooth), at_radii(sharp)
+            data, expected = _tiles(numpy.where(outside, counts, 0)), _tiles(numpy.where(outside, level + rings, 0))
             # Tiles of fewer than some 50 photons say little of a shadow.
             dark = (expected > 50) & (data < _SHADOW * expected)
             new = outside & numpy.kron(dark, numpy.ones((_TILE, _TILE), bool))[:counts.shape[0], :counts.shape[1]]
             self.shadows |= new
             outside = outside & ~new
-        data[dark], expected[dark] = 0, 0
-        prior = 1e-3 * max(float(expected.mean()), 1e-6)  # where there are no pixels the profile is right
-        self.model = level
-        reach = _reach(data, expected, prior)
-        for part in panels or [tuple(slice(0, n) for n in counts.shape)]:
-            on = tuple(slice(p.start // _TILE, -(-p.stop // _TILE)) for p in part)
-            smooth = lambda tiles: ndimage.gaussian_filter(tiles[on], reach, mode="constant")
-            self.model[part] *= _at_pixels((smooth(data) + prior) / (smooth(expected) + prior), level[part].shape)
+        on_rings = outside & (rings > 0)
+        self.model, parts = level, panels or [tuple(slice(0, n) for n in counts.shape)]
+        _level(self.model, counts, outside & ~on_rings, None, parts)
+        if on_rings.any():
+            _level(rings, counts - self.model, on_rings, _REACHES[1], parts)
+            self.model += rings
         self.outside = outside
-        smooth = ndimage.median_filter(profile, 25, mode="nearest")
-        self._rings = (numpy.abs(profile / smooth - 1) > _RINGS)[ring]
+        profile = smooth + sharp
+        self._rings = (numpy.abs(profile / ndimage.median_filter(profile, _ABOUT, mode="nearest") - 1) > _RINGS)[ring]
 
     @staticmethod
     def _profile(counts, outside, ring):
-        number = numpy.bincount(ring[outside], minlength=int(ring.max()) + 1)
-        total = numpy.bincount(ring[outside], weights=counts[outside], minlength=len(number))
-        known = number > 20
-        if not known.any():
-            return numpy.full(len(number), max(float(counts[outside].mean()) if outside.any() else 0.0, 1e-3))
+        """Photons of each step of the radius: without sharp rings, and theirs."""
+        number = numpy.bincount(ring[outside], minlength=int(ring.max()) + 1).astype(float)
+        total, squares = (numpy.bincount(ring[outside], weights=counts[outside]**power, minlength=len(number)) for power in (1, 2))
+        if not number.any():
+            return numpy.full(len(number), 1e-3), numpy.zeros(len(number))
         places = numpy.arange(len(number))
-        profile = numpy.interp(places, places[known], (total / numpy.maximum(number, 1))[known])
-        return numpy.maximum(ndimage.gaussian_filter1d(profile, 1.0), 1e-3)
+
+        def averaged(sums, width):
+            smooth = lambda values: ndimage.gaussian_filter1d(values, width, mode="constant")
+            pixels, known = smooth(number), smooth(number) * 2 * numpy.pi**0.5 * width > _LEAST
+            known[numpy.argmax(pixels)] = True
+            return numpy.interp(places, places[known], (smooth(sums) / numpy.maximum(pixels, 1e-12))[known])
+
+        fine, wide = averaged(total, _FINE), averaged(total, _WIDE)
+        # A spot that is not masked scatters more than a ring, which is bright all around.
+        scatter = numpy.maximum(averaged(squares, _FINE) - fine**2, numpy.maximum(wide, 1e-3))
+        sigma = numpy.sqrt(scatter / numpy.maximum(2 * numpy.pi**0.5 * _FINE * number, 1.0))
+        sharp = ndimage.maximum_filter1d(numpy.abs(fine - wide) > _SHARP * sigma, 2 * int(_WIDE) + 1)
+        if sharp.all():
+            return numpy.maximum(fine, 1e-3), numpy.zeros(len(number))
+        smooth = numpy.maximum(numpy.where(sharp, numpy.minimum(numpy.interp(places, places[~sharp], wide[~sharp]), fine), wide), 1e-3)
+        return smooth, numpy.where(sharp, numpy.maximum(fine - smooth, 0), 0.0)
 
     def chi2(self, counts, calibration=0.0):
         """Per pixel outside of spots; calibration: of variance()."""
         model = self.model[self.outside]
         return float(numpy.mean((counts[self.outside] - model)**2 / variance(model, calibration))) if len(model) else numpy.nan
+
+    def explains(self, counts, strong):
+        """Which of the pixels that are bright beside their neighbours are not brighter than this background."""
+        return counts[strong] < self.model[strong] + _BRIGHT * numpy.sqrt(numpy.maximum(self.model[strong], 0.3))
 
     def parts(self, counts, spots, calibration=0.0):
         """chi2() of the smooth background, of rings, and of haloes about spots. spots: pixels of their light."""
@@ -81,6 +101,20 @@ class Background:
         mean = lambda image: _tiles(numpy.where(self.outside, image, 0))[whole] / _TILE**2
         beyond = mean((counts - self.model)**2) - mean(self.model)
         return float(numpy.sqrt(max(numpy.median(beyond / numpy.maximum(mean(self.model), 1)**2), 0.0)))
+
+
+def _level(model, counts, outside, reach, parts):
+    """Multiplies the model by a field that varies slowly over each part of the image, so that it is like the counts. reach: tiles; None:
+    as counts tell."""
+    data, expected = (_tiles(numpy.where(outside, image, 0)) for image in (counts, model))
+    prior = 1e-3 * max(float(expected.mean()), 1e-6)  # where there are no pixels the profile is right
+    if reach is None:
+        reach = _reach(data, expected, prior)
+    for part in parts:
+        on = tuple(slice(p.start // _TILE, -(-p.stop // _TILE)) for p in part)
+        smooth = lambda tiles: ndimage.gaussian_filter(tiles[on], reach, mode="constant")
+        field = (smooth(data) + prior) / (smooth(expected) + prior)
+        model[part] *= _at_pixels(numpy.maximum(field, 0), model[part].shape)
 
 
 def _reach(data, expected, prior):

@@ -24,6 +24,7 @@ DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 _STRONG = 300  # photons of a spot whose place counts for rms_px
+_SURE = 0.02  # part of a spot's squared light by which noise leaves its error of profile unsure
 
 
 _OF_PIXELS = ("panel", "exposure", "lattice")
@@ -122,6 +123,7 @@ class Explained:
     panels: tuple  # their corners, and steps of a pixel along fast and slow, (panels, 3), m
     chi2: float = numpy.nan  # per pixel of all boxes
     chi2_profiles: float = numpy.nan  # where each spot has an intensity of its own
+    profile_error: float = 0.0  # by which part of their light bright spots differ from their profiles
     rms_px: float = numpy.nan
     evaluations: int = 0
     degenerate: list = dataclasses.field(default_factory=list)
@@ -134,6 +136,7 @@ class Explained:
     precision: numpy.ndarray = dataclasses.field(default=None, repr=False)  # precision of the ratio, 1 / sigma^2
     unseen: int = 0  # boxes that the model lights, and no spot was found in
     chi2_unseen: float = numpy.nan  # per pixel of theirs
+    unseen_light: float = 0.0  # the light that they lack, part of the model's
     integrated: Integrated = dataclasses.field(default=None, repr=False)
 
 
@@ -370,7 +373,8 @@ class Fit:
             lit, more, there = self._lit(dark)
             both, light, whole = boxes.joined(lit), numpy.hstack([light, more]), numpy.concatenate([image, there])
             if lit.count:
-                unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there).mean())}
+                lacks = (there - (lit.data - lit.background)).sum() / (image.sum() + there.sum())
+                unseen = {"unseen": lit.count, "chi2_unseen": float(squares(lit, there).mean()), "unseen_light": max(float(lacks), 0.0)}
         left = squares(boxes, image)
         every = SpotFit(model, both.data, both.background, both.reflection, len(both.hkl), both.calibration)
         precision, ratio = _intensities(every, whole)
@@ -386,7 +390,7 @@ class Fit:
                          [float(left[boxes.lattice == k].sum() / max((boxes.lattice == k).sum(), 1)) for k in range(len(light))], values,
                          model.panels(self.plain, self.x, self.faces),
                          chi2=float(left.mean()),
-                         chi2_profiles=float(squares(boxes, shown).mean()),
+                         chi2_profiles=float(squares(boxes, shown).mean()), profile_error=profile_error(boxes, shown),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
                          image=image, before=before, hkl=both.hkl, ratio=ratio, light=shown, precision=precision, **unseen)
@@ -404,6 +408,15 @@ def squares(boxes, image):
     """(data - model)^2 / variance of each pixel."""
     photons = boxes.background + image
     return (boxes.data - photons)**2 / variance(numpy.maximum(photons, 1), boxes.calibration)
+
+
+def profile_error(boxes, image):
+    """The root mean square by which pixels of a bright spot differ from its profile beyond their noise, over that of its light: the
+    median of spots whose photons say it. image: photons of the spots in these pixels. Unlike chi-square it does not grow with the light."""
+    noise = variance(numpy.maximum(boxes.background + image, 1), boxes.calibration)
+    beyond, light = boxes.sums((boxes.data - boxes.background - image)**2 - noise), boxes.sums(image**2)
+    sure = numpy.sqrt(2 * boxes.sums(noise**2)) < _SURE * light
+    return float(numpy.sqrt(max(numpy.median(beyond[sure] / light[sure]), 0.0))) if sure.sum() > 10 else 0.0
 
 
 def displacements(boxes, image):

@@ -16,6 +16,7 @@ _DECIDED = 5.0  # sigmas by which light has to be more like the model's where th
 _FAR = 60.0  # pixels that the beam may be off
 _FLOOR = 0.01  # part of the mean intensity; the light of weaker reflections says no more
 _LEAST = 15  # spots
+_VARIED = 0.1  # standard deviation of logarithms of intensities that tell crystals apart
 _PLACES = 0.25  # weight of a spot's place, since places err together
 _WORST, _SHARP = 2.5, 0.1  # pixels: a spot that is farther off says no more; spots are not nearer
 _ROUNDS, _ORDERS = 20, 4  # in which stills are made to agree
@@ -57,6 +58,11 @@ class Light:
         """The logarithms of these spots without what they have in common."""
         basis, _ = numpy.linalg.qr(self.common[use])
         return lambda logs: logs[use] - basis @ (basis.T @ logs[use])
+
+    def tells(self, known):
+        """Whether agreement() with intensities can be told: enough of them are known, and they differ."""
+        use = numpy.isfinite(known)
+        return use.sum() >= _LEAST and self.without(use)(known).std() > _VARIED
 
     def agreement(self, known):
         """By how many sigmas more than chance the light is like intensities, of which logarithms are known, or nan."""

@@ -100,23 +100,18 @@ def _is_poor(lattices, near=_NEAR_SPOTS):
     return _indexed(lattices).mean() < _MOST_SPOTS or lattices[0].rms(lattices[0].indexed) > near
 
 
-def lattices_anywhere(spots, detectors, shape, model, most):
-    """The Fitted of each lattice, as of lattices_of(), with the beam elsewhere where few spots are explained otherwise. shape: of the image."""
-    found, why = [], None
-    try:
-        found = lattices_of(spots, detectors, model, most)
-    except Rejected as error:
-        why = error
-    if len(spots) >= _ENOUGH and (why or _is_poor(found, _NEAR_SPOTS if len(found) > 1 else _NEAR_ALONE)):
-        for detector in beams(detectors[0], shape):
-            try:
-                one = orientation(spots, [detector], model, sure=False)
-            except Rejected:
-                continue
-            if not _is_poor([one], _NEAR_ALONE) and (why or one.indexed.sum() > _indexed(found).sum()):
-                return _with_others([one], spots, model, most)
-    if why:
-        raise why
+def lattices_anywhere(found, spots, detector, shape, model, most):
+    """The Fitted of each lattice, as of lattices_of(), with the beam elsewhere where few spots are explained otherwise. found: those of
+    lattices_of(), none where they are rejected. shape: of the image."""
+    if len(spots) < _ENOUGH or found and not _is_poor(found, _NEAR_SPOTS if len(found) > 1 else _NEAR_ALONE):
+        return found
+    for moved in beams(detector, shape):
+        try:
+            one = orientation(spots, [moved], model, sure=False)
+        except Rejected:
+            continue
+        if not _is_poor([one], _NEAR_ALONE) and (not found or one.indexed.sum() > _indexed(found).sum()):
+            return _with_others([one], spots, model, most)
     return found
 
 

@@ -147,14 +147,18 @@ def local_background(photons, usable, half=7, even=True):
     return _core.local_background(counts, usable, kept, half, even)
 
 
-def find_spots(photons, usable, least=2, even=True, lost=False):
+def find_spots(photons, usable, least=2, even=True, lost=False, background=None):
     """Spots, and the pixels that they have: where a pixel is 4 sigmas above the mean of its 15 x 15 neighbours without
     spots, and it and its eight neighbours together are 6 sigmas above.
 
-    least: pixels of a spot. even: of local_background. lost: pixels without a measurement in the middle of spots.
+    least: pixels of a spot. even: of local_background. lost: pixels without a measurement in the middle of spots. background: photons
+    without spots, where they are known, in place of the mean of neighbours.
     """
     counts = numpy.where(usable, photons, 0).astype("f4")
-    mean, noise, number = local_background(photons, usable, even=even)
+    if background is None:
+        mean, noise, number = local_background(photons, usable, even=even)
+    else:
+        mean, noise, number = background, numpy.maximum(background, 0.3), numpy.inf
     strong = usable & (number > 30) & (counts - mean > 4 * numpy.sqrt(noise))
     rows = numpy.argwhere(strong)
     near, light = (_around(image, rows) for image in (usable, counts))

@@ -42,6 +42,9 @@ BOX = 15  # pixels, edge of the boxes about spots
 DARK = 9  # and of those about reflections without spots
 _NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere these may be at least, and times the indexed spots' root mean square
 _STRONG = 300  # photons of a spot whose place counts for rms_px
+_TAIL = 5  # pixels to which spots have light beyond their strong pixels
+_RING, _LEAST_RING = 0.3, 100  # part of the pixels at one radius, and pixels, that are strong where there is a ring
+_UNEVEN = 0.01  # part of the pixels of spots that the background explains, from which on spots are found by it
 _REFITS = 3  # fits of the stills of a detector, each with the displacements of the one before
 
 
@@ -132,6 +135,7 @@ class Still:
     explained_spots: object = dataclasses.field(default=None, repr=False)  # which of the spots that are
     turn: object = None  # the Turn from the still before, of stills of one crystal
     margins: list = dataclasses.field(default_factory=list, repr=False)  # sigmas by which each lattice's choice of indices is likelier than the next
+    alike: float = numpy.nan  # sigmas by which the light of spots is more like the model's intensities than by chance
 
     @property
     def fitted(self):
@@ -183,7 +187,7 @@ def _in_photons(photograph, usable, noise):
 
 def _about(strong):
     """Spots have tails."""
-    return _core.dilated(strong, 5)
+    return _core.dilated(strong, _TAIL)
 
 
 def _index(still, model, least, geometry, noise, most, begin=None):
@@ -201,22 +205,30 @@ def _index(still, model, least, geometry, noise, most, begin=None):
         pixels.leave_out(*odd_pixels(photograph.photons, pixels.usable, photograph.core))
     photons = photograph.photons
     spots, strong = find_spots(photons, pixels.usable, least, photograph.counting, lost)
-    still.photograph, still.found = dataclasses.replace(photograph, photons=None), spots
-    still.spots, still.masked, still.shape = len(spots), dict(pixels.why), photons.shape
+    still.photograph, still.masked, still.shape = dataclasses.replace(photograph, photons=None), dict(pixels.why), photons.shape
     detectors = list(_detectors(photograph))
-    why = None
-    try:
-        _take(still, lattices_near(begin, spots, model, most) if begin else lattices_anywhere(spots, detectors, photons.shape, model, most))
-    except Rejected as error:
-        why = error
-    detector = still.fitted.detector if still.lattices else detectors[0]
-    background = Background(photons, pixels.usable & ~_about(strong), detector.radii(photons.shape), detector.panels.parts(photons.shape))
+    behind = lambda: _background(photons, pixels.usable, strong, lattices[0].detector if lattices else detectors[0])
+    search = lambda: lattices_near(begin, spots, model, most) if begin else lattices_of(spots, detectors, model, most)
+    lattices, why = _found(search)
+    background = behind()
+    if changed := background.explains(photons, strong).mean() > _UNEVEN:  # rings and edges of shadows are no spots
+        spots, strong = find_spots(photons, pixels.usable & ~background.shadows, least, photograph.counting, lost, background.model)
+        lattices, why = _found(search)
+        background = behind()
+    if not begin:
+        before, lattices = lattices, lattices_anywhere(lattices, spots, detectors[0], photons.shape, model, most)
+        changed |= lattices is not before
+    if changed:
+        background = behind()
+    still.found, still.spots = spots, len(spots)
+    if lattices:
+        _take(still, lattices)
     still.masked["shadow"] = int(background.shadows.sum())
     if not photograph.counting:
         still.calibration = background.calibration(photons)
     still.chi2_background = background.chi2(photons, still.calibration)
     still.chi2_parts = background.parts(photons, strong, still.calibration)
-    if why:
+    if not lattices:
         raise why
     usable = pixels.usable & ~background.shadows
     still.moments = Moments.measured(spots.at, photons, usable, background.model, BOX // 2)
@@ -225,6 +237,23 @@ def _index(still, model, least, geometry, noise, most, begin=None):
     dark = [near_sphere(one, still.shape, max(_NEAR, _SPREAD * float(one.missing[one.indexed].std()))) for one in still.lattices]
     still.dark = Boxes.around(numpy.concatenate(dark), DARK // 2, photons, usable, background.model, still.calibration)
     still.dark.lattice = numpy.repeat(range(len(dark)), [len(at) for at in dark])[still.dark.box]
+
+
+def _found(search):
+    """The lattices of a search, and why there are none."""
+    try:
+        return search(), None
+    except Rejected as error:
+        return [], error
+
+
+def _background(photons, usable, strong, detector):
+    """The Background without pixels near strong ones, but with rings that are strong all around."""
+    radii = detector.radii(photons.shape)
+    ring = radii.astype("i4")
+    every, bright = (numpy.bincount(ring[which], minlength=int(ring.max()) + 1) for which in (usable, usable & strong))
+    around = ndimage.maximum_filter1d(bright > numpy.maximum(_RING * every, _LEAST_RING), 2 * _TAIL + 3)
+    return Background(photons, usable & (around[ring] | ~_about(strong)), radii, detector.panels.parts(photons.shape))
 
 
 def _take(still, lattices):
@@ -350,6 +379,13 @@ def _by_intensities(stills, model, most, together=False):
         mine = [(one.lattices[best], margin) for (of, _), one, (best, margin) in zip(every, candidates, found) if of is still]
         lattices, still.margins = map(list, zip(*mine))
         _take(still, lattices)
+
+
+def _compare_light(stills, model):
+    """How much more the light of each still's spots is like the model's intensities than by chance, where that can be told."""
+    for still in stills if model.grid is not None else ():
+        light, known = Light(still.fitted, still.found.light), by_model(model)(still.fitted.hkl[still.fitted.indexed])
+        still.alike = light.agreement(known) if light.tells(known) else numpy.nan
 
 
 def _modules(group):
@@ -608,6 +644,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
         wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
         crystal = Model.read(model, 0.97 / finest, wavelength)
         _by_intensities(good, crystal, lattices, chain)
+        _compare_light(good, crystal)
         if chain:
             _chain(good, crystal)
     if pixels and good:
@@ -640,7 +677,7 @@ def _words_of(lattice):
 
 
 _CELL = ("a", "b", "c", "alpha", "beta", "gamma")
-_COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "chi2", "chi2_model", "chi2_profiles", "unseen", "chi2_unseen", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
+_COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "alike_sigmas", "chi2", "chi2_model", "chi2_profiles", "profile_error", "unseen", "chi2_unseen", "unseen_light", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "distortion_px", *_CELL, "turned_deg", "turned_sigma_deg", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
             "chi2_background", "chi2_smooth", "chi2_rings", "chi2_haloes", "gain", "gain_sigma", "gain_pixel", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
@@ -661,6 +698,8 @@ def rows(stills):
         row["verdict"], row["reason"] = verdict(s)
         if s.margins:
             row["choice_sigmas"] = f"{s.margins[0]:.2f}"
+        if numpy.isfinite(s.alike):
+            row["alike_sigmas"] = f"{s.alike:.2f}"
         if s.photograph:
             whole = s.photograph.gain / s.photograph.spread
             row |= {"gain": f"{whole:.4g}", "gain_sigma": f"{s.photograph.gain_sigma * whole:.2g}", "gain_pixel": f"{s.photograph.gain:.4g}", "zero": f"{s.photograph.zero:.4g}",
@@ -680,7 +719,8 @@ def rows(stills):
         if s.explained:
             row |= {"chi2": f"{s.explained.chi2:.4g}", "chi2_profiles": f"{s.explained.chi2_profiles:.4g}",
                     "chi2_model": f"{s.chi2_model if numpy.isfinite(s.chi2_model) else s.explained.chi2:.4g}"}
-            row |= {"unseen": s.explained.unseen, "chi2_unseen": f"{s.explained.chi2_unseen:.4g}"}
+            row |= {"unseen": s.explained.unseen, "chi2_unseen": f"{s.explained.chi2_unseen:.4g}", "unseen_light": f"{s.explained.unseen_light:.4f}",
+                    "profile_error": f"{s.explained.profile_error:.4f}"}
             row |= {name: f"{value:.6g}" for name, value in in_words(s.explained)}
             row["gain"] = f"{whole * s.explained.values['gain']:.4g}"
         yield [row.get(name, "") for name in _COLUMNS]
