@@ -223,10 +223,10 @@ expectedReflections(const Experiment &e, double partiality, bool ofImage,
   return expected;
 }
 
-double estimateReflections(const Experiment &e, double partiality, bool ofImage) {
+bool areMoreReflections(const Experiment &e, double partiality, bool ofImage, double most) {
   const Image image(e, partiality, ofImage);
   const auto times = e.variant.bySource ? e.sourceCount() * e.detector.layers : 1;
-  return double(times) * estimateSpots(image.model, image.limits);
+  return areMoreSpots(image.model, image.limits, most / double(times));
 }
 
 std::vector<std::optional<ExpectedReflection>>

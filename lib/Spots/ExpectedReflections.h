@@ -36,8 +36,8 @@ std::vector<ExpectedReflection>
 expectedReflections(const Experiment &experiment, double partiality, bool ofImage,
                     decltype(PredictionLimits::hasPixels) hasPixels = {});
 
-/// About how many they are, soon told.
-double estimateReflections(const Experiment &experiment, double partiality, bool ofImage);
+/// Whether they are about more than so many, soon told.
+bool areMoreReflections(const Experiment &experiment, double partiality, bool ofImage, double most);
 
 /// Those that are asked for, in their order, however small their partiality. None where a node does
 /// not come onto the sphere, or far from the panels only.

@@ -10,10 +10,9 @@ namespace {
 
 bool isBetween(double x, double least, double end) { return x >= least && x < end; }
 
-} // namespace
-
-std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Vec3 &ray) {
-  const Vec3 normal = cross(p.fast, p.slow);
+/// `normal` is fast x slow.
+std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Vec3 &normal,
+                                               const Vec3 &ray) {
   const double cosine = dot(ray, normal);
   if (cosine == 0)
     return std::nullopt;
@@ -25,6 +24,12 @@ std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Ve
   const double skew = dot(p.fast, p.slow), determinant = 1 - skew * skew;
   const double f = dot(met, p.fast), s = dot(met, p.slow);
   return std::array{(f - skew * s) / determinant, (s - skew * f) / determinant};
+}
+
+} // namespace
+
+std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Vec3 &ray) {
+  return meetPlane(p, cross(p.fast, p.slow), ray);
 }
 
 std::array<Vec3, 4> cornersOf(const io::DialsPanel &p, double beyond) {
@@ -51,6 +56,7 @@ PanelFinder::PanelFinder(std::span<const io::DialsPanel> panels, double beyond)
     cosines.push_back(cosine > 0 ? cosine - 1e-9 : -2);
     for (int i = 0; i < 3; ++i)
       axes[i].push_back(axis[i]);
+    normals.push_back(cross(p.fast, p.slow));
   }
 }
 
@@ -77,12 +83,15 @@ std::optional<PanelPoint> PanelFinder::meet(const Vec3 &ray,
 void PanelFinder::meetPanel(std::size_t panel, const Vec3 &ray, std::optional<PanelPoint> &first,
                             double &nearest, std::vector<PanelPoint> *beside) const {
   const io::DialsPanel &p = panels[panel];
-  const auto mm = meetPlane(p, ray);
+  const auto mm = meetPlane(p, normals[panel], ray);
+  if (!mm)
+    return;
+  const double fast = (*mm)[0] / p.pixelSize[0], slow = (*mm)[1] / p.pixelSize[1];
   const auto isWithin = [&](double edge) {
-    return isBetween((*mm)[0] / p.pixelSize[0], -edge, double(p.pixels[0]) + edge) &&
-           isBetween((*mm)[1] / p.pixelSize[1], -edge, double(p.pixels[1]) + edge);
+    return isBetween(fast, -edge, double(p.pixels[0]) + edge) &&
+           isBetween(slow, -edge, double(p.pixels[1]) + edge);
   };
-  if (!mm || !isWithin(beyond))
+  if (!isWithin(beyond))
     return;
   if (beyond != 0 && !isWithin(0)) {
     beside->push_back({panel, *mm});

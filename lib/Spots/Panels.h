@@ -40,6 +40,7 @@ private:
   /// cosines of the angles between them and the sides.
   std::array<std::vector<double>, 3> axes;
   std::vector<double> cosines;
+  std::vector<Vec3> normals; ///< fast x slow of each panel
 };
 
 /// Where the line of a ray meets a panel's plane; none behind the sample.

@@ -60,18 +60,22 @@ public:
 
   /// No fewer than there are: a node may cross twice, and have a place on each panel.
   double mostSpots() const {
-    const double ofNode = (turns ? 2 : 1) * double(image.panels.size());
-    return ofNode * double(2 * bound(0) + 1) * double(2 * bound(1) + 1) * double(2 * bound(2) + 1);
+    return mostOfNode() * double(2 * bound(0) + 1) * double(2 * bound(1) + 1) *
+           double(2 * bound(2) + 1);
+  }
+
+  /// The same of the nodes near the Ewald sphere, as far as some lines tell.
+  double mostSpotsNear() const {
+    double nodes = 0;
+    forLines(everyLine(), [&](std::int32_t, std::int32_t, double first, double last) {
+      nodes += std::max(0.0, last - first + 1);
+    });
+    return mostOfNode() * nodes * double(everyLine());
   }
 
   double estimate() {
-    constexpr std::int64_t lines = 4096;
-    const std::int64_t row = 2 * bound(1) + 1;
-    std::int64_t every = std::max<std::int64_t>(1, (2 * bound(0) + 1) * row / lines);
-    while (std::gcd(every, row) != 1) // lest all are of few k
-      ++every;
-    considerLines(every);
-    return double(spots.size()) * double(every);
+    considerLines(everyLine());
+    return double(spots.size()) * double(everyLine());
   }
 
 private:
@@ -79,8 +83,29 @@ private:
     return std::int64_t(largest * length(image.crystal->real[i]));
   }
 
+  /// Every so many lines are some thousand.
+  std::int64_t everyLine() const {
+    constexpr std::int64_t lines = 4096;
+    const std::int64_t row = 2 * bound(1) + 1;
+    std::int64_t every = std::max<std::int64_t>(1, (2 * bound(0) + 1) * row / lines);
+    while (std::gcd(every, row) != 1) // lest all are of few k
+      ++every;
+    return every;
+  }
+
+  double mostOfNode() const { return (turns ? 2 : 1) * double(image.panels.size()); }
+
   /// The nodes near the Ewald sphere of the lines along c*, or of every so many of these.
   void considerLines(std::int64_t every) {
+    forLines(every, [&](std::int32_t h, std::int32_t k, double first, double last) {
+      for (double l = first; l <= last; ++l)
+        consider({h, k, std::int32_t(l)});
+    });
+  }
+
+  /// Calls `visit` with h, k and the range of l near the Ewald sphere of lines along c*.
+  template <typename Visit>
+  void forLines(std::int64_t every, const Visit &visit) const {
     const double tolerance =
         2 * sphere * (turns ? largest * half + width(largest) : width(largest));
     const std::int64_t row = 2 * bound(1) + 1, lines = (2 * bound(0) + 1) * row;
@@ -92,8 +117,7 @@ private:
                                         ? betweenSpheres(q, tolerance)
                                         : shell(dot(stars[2], stars[2]), dot(stars[2], sum(q, s0)),
                                                 dot(q, q) + 2 * dot(s0, q), tolerance))
-        for (double l = std::ceil(std::max(from, -end)); l <= std::min(to, end); ++l)
-          consider({h, k, std::int32_t(l)});
+        visit(h, k, std::ceil(std::max(from, -end)), std::min(to, end));
     }
   }
 
@@ -359,6 +383,12 @@ std::vector<Spot> predictSpots(const io::DialsExperiment &image, const Predictio
 
 double estimateSpots(const io::DialsExperiment &image, const PredictionLimits &limits) {
   return Predictor(image, limits).estimate();
+}
+
+bool areMoreSpots(const io::DialsExperiment &image, const PredictionLimits &limits, double most) {
+  Predictor predictor(image, limits);
+  return predictor.mostSpots() > most && predictor.mostSpotsNear() > most &&
+         predictor.estimate() > most;
 }
 
 } // namespace nanobragg

@@ -48,5 +48,8 @@ std::vector<Spot> predictSpots(const io::DialsExperiment &image, const Predictio
 /// About how many they are, of all nodes, from some thousand lines of the lattice.
 double estimateSpots(const io::DialsExperiment &image, const PredictionLimits &limits);
 
+/// Whether they are more by that estimate, which is made only if there may be as many.
+bool areMoreSpots(const io::DialsExperiment &image, const PredictionLimits &limits, double most);
+
 } // namespace nanobragg
 #endif

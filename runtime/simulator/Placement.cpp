@@ -235,6 +235,9 @@ Program Placement::place(const Asked &asked) {
   DeviceChoice device = choice;
   while (!interprets) {
     const KernelRequest request = requestOn(device, asked);
+    // Looking for drivers takes longer than a small image.
+    if (device.kind == Kind::Auto && !hasFile && request.gpus.empty())
+      choice = device = Kind::Cpu;
     try {
       return Program(kernels.get(request), request.gpus);
     } catch (const Refusal &) {

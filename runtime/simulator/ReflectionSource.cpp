@@ -249,9 +249,10 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
   reorder(whole);
 }
 
-double ReflectionSource::estimateRows(const Experiment &image, const ReflectionLimits &limits) {
-  return estimateReflections(ofReflections(image, limits.ofImage), limits.partiality / margin,
-                             limits.ofImage);
+bool ReflectionSource::hasMoreRows(const Experiment &image, const ReflectionLimits &limits,
+                                   double most) {
+  return areMoreReflections(ofReflections(image, limits.ofImage), limits.partiality / margin,
+                            limits.ofImage, most);
 }
 
 ReflectionTable ReflectionSource::table(const Experiment &image, const ReflectionLimits &limits,

@@ -27,8 +27,8 @@ public:
   /// The table of an experiment with other numbers.
   ReflectionTable table(const Experiment &image, const ReflectionLimits &limits,
                         const RunOptions &run);
-  /// About as many rows as the table would have.
-  static double estimateRows(const Experiment &image, const ReflectionLimits &limits);
+  /// Whether the table would have about more rows than so many.
+  static bool hasMoreRows(const Experiment &image, const ReflectionLimits &limits, double most);
   /// The last table with so many parts of each row's light in the rotation step in its place.
   ReflectionTable split(std::span<const int> parts, const ReflectionLimits &limits,
                         const RunOptions &run);

@@ -215,8 +215,8 @@ void SpotSource::tabulate(const RunOptions &run) {
   const ReflectionLimits limits{.partiality = partOfTolerance * all.experiment.average.tolerance,
                                 .ofImage = true};
   // No more rows than pixels, lest the table takes longer than an average of each pixel.
-  if (!hasSpectrum() && ReflectionSource::estimateRows(all.experiment, limits) >
-                            double(all.experiment.pixelCount())) {
+  if (!hasSpectrum() &&
+      ReflectionSource::hasMoreRows(all.experiment, limits, double(all.experiment.pixelCount()))) {
     isWithinTolerance = false;
     areTooMany = isTabulated = true;
     return;
@@ -235,9 +235,12 @@ void SpotSource::tabulate(const RunOptions &run) {
 
 void SpotSource::take(const ReflectionTable &rows) {
   spots = rows.panel.size();
-  const std::size_t room = (spots / spotsAtOnce + 1) * spotsAtOnce;
+  const std::size_t needed = (spots / spotsAtOnce + 1) * spotsAtOnce;
   SpotTable &to = picture.experiment.spots;
-  if (to.photons.size() != room)
+  // A table of nearly the same length stays bound; the entries behind its spots are dark.
+  const std::size_t had = to.photons.size();
+  const std::size_t room = had >= needed && had <= 2 * needed ? had : needed;
+  if (had != room)
     picture.unbind();
   to = {};
   for (const auto &[column, parameter, list] : columns) {

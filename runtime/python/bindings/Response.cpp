@@ -10,6 +10,9 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
 
 namespace nanobragg::python {
 namespace {
@@ -105,9 +108,34 @@ std::int64_t simtbxNoise(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::devi
   return seed;
 }
 
+template <typename T>
+using Row = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// The entries of a table at 16-bit numbers. Returns the places of entries below 0.
+NumpyArray<std::int64_t> lookUp(const Row<const std::int32_t> &table,
+                                const Row<const std::uint16_t> &numbers,
+                                const Row<std::int32_t> &entries) {
+  if (table.size() != 65536 || numbers.size() != entries.size())
+    throw std::invalid_argument("a table has 65536 entries, and there is a number for each result");
+  std::vector<std::int64_t> below;
+  {
+    nb::gil_scoped_release released;
+    const std::int32_t *const of = table.data();
+    for (std::size_t i = 0; i != numbers.size(); ++i) {
+      const std::int32_t entry = entries.data()[i] = of[numbers.data()[i]];
+      if (entry < 0)
+        below.push_back(std::int64_t(i));
+    }
+  }
+  NumpyArray<std::int64_t> places = makeArray<std::int64_t>({below.size()});
+  std::ranges::copy(below, places.data());
+  return places;
+}
+
 } // namespace
 
 void bindResponse(nb::module_ &module) {
+  module.def("look_up", &lookUp, nb::arg("table"), nb::arg("numbers"), nb::arg("entries"));
   module.def("point_spread", &pointSpread, nb::arg("image"), nb::arg("kind"), nb::arg("width"),
              nb::arg("radius"), nb::arg("threads"));
   module.def("counts", &counts, nb::arg("photons"), nb::arg("how"), nb::arg("threads"));

@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from . import _core
 from ._arrays import doubles
 from .simulator import Simulator
 
@@ -37,12 +39,14 @@ class Poisson:
         self._counts = numpy.where(low == high, low, -1).astype(numpy.int32)
 
     def __call__(self, rng: numpy.random.Generator, shape: tuple[int, ...]) -> NDArray[numpy.int32]:
-        bits = rng.integers(65536, size=shape, dtype=numpy.uint16)
-        counts = self._counts.take(bits)
-        at = numpy.flatnonzero(counts < 0)
-        places = (bits.reshape(-1)[at] + rng.random(len(at))) / 65536
-        counts.reshape(-1)[at] = numpy.minimum(numpy.searchsorted(self._below, places, side="right"), len(self._below) - 1)
-        return counts
+        count = math.prod(shape)
+        # Words of 64 bits are drawn faster than four of 16, and contain the same bits.
+        bits = rng.integers(2**64, size=(count + 3) // 4, dtype=numpy.uint64).view(numpy.uint16)[:count]
+        counts = numpy.empty(count, dtype=numpy.int32)
+        at = _core.look_up(self._counts, bits, counts)
+        places = (bits[at] + rng.random(len(at))) / 65536
+        counts[at] = numpy.minimum(numpy.searchsorted(self._below, places, side="right"), len(self._below) - 1)
+        return counts.reshape(shape)
 
 
 class Frames:
