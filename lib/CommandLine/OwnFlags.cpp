@@ -12,8 +12,7 @@ namespace nanobragg {
 
 void refuseFlag(const std::string &word, std::span<const std::string_view> flags) {
   const std::string name = word.substr(0, word.find('='));
-  throw UsageError("unknown flag " + io::inQuotes(name) + "; the closest is '" +
-                   std::string(closestWord(name, flags)) + "'");
+  throw UsageError("unknown flag " + io::inQuotes(name) + closestHint(name, flags));
 }
 
 std::string describeOwnFlag(std::string_view name, std::string_view value, std::string_view help,

@@ -39,8 +39,7 @@ bool looksLikeFlag(const std::string &word) {
                      (head.size() < word.size() ? " " + word.substr(head.size() + 1) : "") + "'");
   const std::vector<std::string_view> all = allSpellings();
   candidates.insert(candidates.end(), all.begin(), all.end());
-  throw UsageError("unknown flag " + io::inQuotes(word) + "; the closest is '" +
-                   std::string(closestWord(head, candidates)) + "'");
+  throw UsageError("unknown flag " + io::inQuotes(word) + closestHint(head, candidates));
 }
 
 void requireCount(const Occurrence &found) {

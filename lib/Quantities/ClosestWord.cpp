@@ -47,4 +47,11 @@ std::string_view closestWord(std::string_view word, std::span<const std::string_
                            });
 }
 
+std::string closestHint(std::string_view word, std::span<const std::string_view> candidates) {
+  const std::string_view closest = closestWord(word, candidates);
+  if (editDistance(word, closest) >= bare(word).size())
+    return {};
+  return "; the closest is '" + std::string(closest) + "'";
+}
+
 } // namespace nanobragg

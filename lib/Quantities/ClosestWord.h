@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace nanobragg {
@@ -14,6 +15,9 @@ std::size_t editDistance(std::string_view a, std::string_view b);
 
 /// The nearest candidate; the first of several. Candidates are not empty.
 std::string_view closestWord(std::string_view word, std::span<const std::string_view> candidates);
+
+/// "; the closest is 'WORD'", or nothing if no letter of the word would stay.
+std::string closestHint(std::string_view word, std::span<const std::string_view> candidates);
 
 } // namespace nanobragg
 #endif

@@ -42,6 +42,12 @@ TEST(Refusal, EveryFlagWithValuesMissesThem) {
     }
 }
 
+TEST(Refusal, AFlagOfOtherLettersHasNoClosestOne) {
+  EXPECT_THAT(refusal("-o out.img"),
+              AllOf(HasSubstr("unknown flag '-o'"), Not(HasSubstr("closest"))));
+  EXPECT_THAT(refusal("-lamda 1"), HasSubstr("the closest is '-lambda'"));
+}
+
 TEST(Refusal, TooFewOfSeveralValues) {
   EXPECT_THAT(refusal("-roi 1 2 -noprogress"),
               AllOf(HasSubstr("-roi needs 4 values"), HasSubstr("only 2 are given")));

@@ -35,6 +35,13 @@ class Sets(unittest.TestCase):
     def setUp(self):
         self.sim = nb.Simulator.from_flags(FLAGS)
 
+    def test_numbers_that_are_none(self):
+        frames = Frames(self.sim, misset, count=3)
+        for number, error, words in ((slice(0, 2), TypeError, "whole number, not slice"), (3, IndexError, "no frame 3"),
+                                     (-1, IndexError, "counted from 0")):
+            with self.subTest(number), self.assertRaisesRegex(error, words):
+                frames[number]
+
     def test_frames_are_those_of_their_numbers(self):
         frames = Frames(self.sim, misset, seed=3, background=2.0)
         first, again = frames[7], Frames(self.sim, misset, seed=3, background=2.0)[7]

@@ -91,7 +91,7 @@ std::string filesText(const RunSetup &setup, bool series) {
               (std::filesystem::exists(file, ignored) ? " (exists, and would be replaced)" : "");
   }
   if (series)
-    text += (text.empty() ? "" : ", ") + std::string("and those of each image");
+    text += text.empty() ? "those of each image" : ", and those of each image";
   return text.empty() ? "none" : text;
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -72,8 +73,12 @@ class Frames:
 
     def drawn(self, number: int) -> tuple[numpy.random.Generator, dict[str, Any]]:
         """A frame's random generator and its parameters, which the simulator has then."""
+        try:
+            number = operator.index(number)
+        except TypeError:
+            raise TypeError(f"a frame has a whole number, not {number!r}") from None
         if number < 0 or (self.count is not None and number >= self.count):
-            raise IndexError(f"there is no frame {number}")
+            raise IndexError(f"there is no frame {number}; frames are counted from 0")
         rng = numpy.random.default_rng((self.seed, number))
         parameters = self.draw(rng)
         if not isinstance(parameters, Mapping):

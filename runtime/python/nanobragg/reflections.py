@@ -101,11 +101,14 @@ class Reflections(dict[str, NDArray]):
         if simulator is not None:
             simulator._reflections = self._made
 
+    def __missing__(self, name: str) -> NDArray:
+        raise KeyError(f"a table of reflections has no {name!r}; it has {', '.join(self)}")
+
     def __getattr__(self, name: str) -> NDArray:
         try:
             return self[name]
-        except KeyError:
-            raise AttributeError(f"a table of reflections has no {name!r}; it has {', '.join(self)}") from None
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
 
     def __len__(self) -> int:
         return len(self["photons"])

@@ -299,6 +299,11 @@ class Simulator:
 
     __iter__ = None  # sim.parameters can be iterated
 
+    def __getattr__(self, name):
+        if not name.startswith("_") and name in self:
+            raise AttributeError(f"'{name}' is a parameter; read it with sim['{name}']")
+        raise AttributeError(f"a Simulator has no attribute '{name}'")
+
     def __setattr__(self, name, value):
         if not name.startswith("_") and name != "structure_factors" and name in self:
             raise AttributeError(f"'{name}' is a parameter; set it with sim['{name}'] = ...")
