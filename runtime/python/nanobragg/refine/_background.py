@@ -79,9 +79,10 @@ class Background:
         model = self.model[self.outside]
         return float(numpy.mean((counts[self.outside] - model)**2 / variance(model, calibration))) if len(model) else numpy.nan
 
-    def explains(self, counts, strong):
-        """Which of the pixels that are bright beside their neighbours are not brighter than this background."""
-        return counts[strong] < self.model[strong] + _BRIGHT * numpy.sqrt(numpy.maximum(self.model[strong], 0.3))
+    def share_of(self, counts, strong):
+        """Part of the pixels that are bright beside their neighbours and not brighter than this background."""
+        model = self.model[strong]
+        return float(numpy.mean(counts[strong] < model + _BRIGHT * numpy.sqrt(numpy.maximum(model, 0.3)))) if len(model) else 0.0
 
     def parts(self, counts, spots, calibration=0.0):
         """chi2() of the smooth background, of rings, and of haloes about spots. spots: pixels of their light."""

@@ -211,15 +211,14 @@ def _index(still, model, least, geometry, noise, most, begin=None):
     search = lambda: lattices_near(begin, spots, model, most) if begin else lattices_of(spots, detectors, model, most)
     lattices, why = _found(search)
     background = behind()
-    if changed := background.explains(photons, strong).mean() > _UNEVEN:  # rings and edges of shadows are no spots
+    if background.share_of(photons, strong) > _UNEVEN:  # rings and edges of shadows are no spots
         spots, strong = find_spots(photons, pixels.usable & ~background.shadows, least, photograph.counting, lost, background.model)
         lattices, why = _found(search)
         background = behind()
     if not begin:
         before, lattices = lattices, lattices_anywhere(lattices, spots, detectors[0], photons.shape, model, most)
-        changed |= lattices is not before
-    if changed:
-        background = behind()
+        if lattices is not before:
+            background = behind()
     still.found, still.spots = spots, len(spots)
     if lattices:
         _take(still, lattices)
