@@ -1142,6 +1142,19 @@ class OfFurtherLattices(unittest.TestCase):
                 self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(), 3)), count)
 
 
+class OfSmallCells(unittest.TestCase):
+    def test_few_spots_at_low_angles(self):
+        """A molecule's crystal, one of whose spots is within 4 A."""
+        random, cell = np.random.default_rng(2), np.array([8.1, 11.3, 14.2, 90, 104, 90])
+        model, detector = photographs.Model("", cell, _core.indexing_choices("P 1 21 1", cell.tolist(), 0.0)[0]), Detector(0.7, 0.12, 60.0, (500.0, 500.0))
+        truth = Fitted(rotation(random.normal(size=3)) @ np.linalg.inv(real_basis(cell)).T, detector, ISOTROPIC)
+        at = near_sphere(truth, (1000, 1000), np.radians(0.3)) + random.normal(scale=0.2)
+        self.assertLess((np.linalg.norm(detector.scattering_vectors(at), axis=1) < 0.25).sum(), 10)
+        spots = Spots(at, random.exponential(1000, len(at)), np.full(len(at), 5), np.zeros((len(at), 4), int))
+        found, = _lattices.lattices_of(spots, [detector], model, 1)
+        self.assertGreater(found.indexed.sum(), 0.9 * len(at))
+
+
 class OfPlaces(unittest.TestCase):
     def test_what_neighbours_foretell(self):
         random = np.random.default_rng(5)

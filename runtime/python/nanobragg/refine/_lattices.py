@@ -17,6 +17,7 @@ STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
           (numpy.inf, 3.0, 1.0, {"tilt": 0.01, "mosaic": 0.5}),
           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}),
           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}))
+_SEVERAL = 25  # spots that a stage has at least
 _WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, of spots that are indexed
 _ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
 _DOMAIN = numpy.radians(1.5)  # lattices that are turned by less are domains of one crystal, which sets of mosaic blocks explain better
@@ -34,8 +35,10 @@ class Rejected(Exception):
 
 def fit_stages(fitted, spots, system, stages, held=False):
     """held: the detector stays."""
+    length = numpy.sort(numpy.linalg.norm(fitted.detector.scattering_vectors(spots.at), axis=1))
+    several = length[:_SEVERAL].max(initial=0.0)  # small cells have few spots at low angles
     for limit, tolerance, degrees, free in stages:
-        fitted = assign(fitted, spots.at, tolerance, numpy.radians(degrees), limit)
+        fitted = assign(fitted, spots.at, tolerance, numpy.radians(degrees), max(limit, several))
         use = fitted.indexed
         if use.sum() < 10:
             raise Rejected(f"{use.sum()} of its {len(spots)} spots are near reflections of the model; another crystal, or "
