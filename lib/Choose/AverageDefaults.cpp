@@ -134,13 +134,14 @@ void DefaultsChooser::chooseAverage() {
   const bool draws = experiment.variant.isDrawn();
   chooseQuadrature(said(&O::averageTolerance).value_or(draws ? 1e-2 : 1e-3), experiment.average);
   if (experiment.variant.bandwidth == Bandwidth::Spectrum) {
-    // A spot of a large crystal's low orders may take many lines of the spectrum at once.
-    constexpr std::int64_t ofMaximum = 8, most = 256;
+    // A spot of a large crystal's low orders may take many lines of the spectrum at once, and its
+    // cumulants say whether that shows.
+    constexpr std::int64_t ofCumulants = 2, ofMaximum = 8, most = 256;
     Average &average = experiment.average;
-    const auto nodes = std::int64_t(average.nodes.size()) +
-                       ofMaximum * (maximaOf(experiment.beam.spectrumDensity) - 1);
-    if (nodes > std::int64_t(average.nodes.size()))
-      chooseNodes(std::min(nodes, most), average);
+    const std::int64_t lines = std::max(maximaOf(experiment.beam.spectrumDensity), std::int64_t(1));
+    chooseNodes(
+        std::min(std::int64_t(average.nodes.size()) + ofCumulants + ofMaximum * (lines - 1), most),
+        average);
   }
   switch (experiment.variant.averaging) {
   case Averaging::Sampled:

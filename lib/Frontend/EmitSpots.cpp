@@ -199,6 +199,7 @@ Value Emitter::lightOfThinSpot(const Spot &spot, Value count, Value x, Value y) 
   Value first = within("first", add("first", x, middle), half);
   // Along slow from where the light of the pixel is in the mean, nearly.
   Value nearer = div("nearer", slowSigma, add("nearer", variance, number(1.0 / 12)));
+  Value variance2 = mul("variance_2", nearer, slowSigma); // of z2, over all pixels
   Value perFast = div("per_fast", number(1), fastSigma);
   // The quadrature of n nodes stands behind those of fewer.
   Value before = op<arith::DivUIOp>(
@@ -211,7 +212,7 @@ Value Emitter::lightOfThinSpot(const Spot &spot, Value count, Value x, Value y) 
     Value exponent = mul("exponent", falloff, mul("exponent", place, place));
     Value z1 = mul("z1", perFast, place);
     Value z2 = within("z2", mul("z2", nearer, offset), number(6));
-    exponent = skewed(exponent, skew(spot, z1, z2, {number(1), Value(), number(1)}));
+    exponent = skewed(exponent, skew(spot, z1, z2, {number(1), Value(), variance2}));
     Value fall = op<math::ExpOp>("fall", exponent);
     const auto edge = [&](double side) {
       return op<math::ErfOp>("edge", mul("edge", sharpness, add("edge", offset, number(side))));

@@ -17,6 +17,7 @@ bool isTableOfSpectrum(const ProgramVariant &v) {
 bool hasSweep(const ProgramVariant &v) { return v.sweep; }
 bool isBySource(const ProgramVariant &v) { return v.bySource; }
 bool isTableOfSweep(const ProgramVariant &v) { return isTable(v) && hasSweep(v); }
+bool isTableOfParts(const ProgramVariant &v) { return isTableOfSweep(v) || isTableOfSpectrum(v); }
 
 constexpr Parameter rows[] = {
     {.name = "average_node",
@@ -144,15 +145,16 @@ constexpr Parameter rows[] = {
      .discrete = true},
     {.name = "reflection_begin",
      .unit = "1",
-     .meaning = "where in the rotation step its light begins to count",
+     .meaning =
+         "where its light begins to count, in the rotation step or by the wavelength's shift",
      .place = AT(reflections.begin),
-     .usedBy = isTableOfSweep,
+     .usedBy = isTableOfParts,
      .discrete = true},
     {.name = "reflection_end",
      .unit = "1",
-     .meaning = "where in the rotation step its light counts no more",
+     .meaning = "where its light counts no more",
      .place = AT(reflections.end),
-     .usedBy = isTableOfSweep,
+     .usedBy = isTableOfParts,
      .discrete = true},
     {.name = "reflection_source",
      .unit = "1",

@@ -157,6 +157,11 @@ struct Image {
     r.fast = spot.pixel[0];
     r.slow = spot.pixel[1];
     r.wavelength = spot.wavelength > 0 ? spot.wavelength * units::angstrom : nominal;
+    if (limits.spectrum) {
+      const auto shiftOf = [&](double end) { return end * units::angstrom / nominal - 1; };
+      r.begin = shiftOf((*limits.spectrum)[0]);
+      r.end = shiftOf((*limits.spectrum)[1]);
+    }
     if (step == 0)
       return r;
     const auto inStep = [&](double phi) { return std::clamp((phi - middle) / step, -0.5, 0.5); };

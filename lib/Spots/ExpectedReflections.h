@@ -20,7 +20,8 @@ struct ExpectedReflection {
   std::int32_t panel = 0;
   double fast = 0, slow = 0; ///< pixels from the panel's outer corner
   double turn = 0;           ///< in the rotation step, from its middle, between -1/2 and 1/2
-  /// The part of the step where its light is no other crossing's.
+  /// The part of the step where its light is no other crossing's. With a continuous spectrum, the
+  /// part of it, as shifts from the beam's wavelength in units of this.
   double begin = -0.5, end = 0.5;
   double wavelength = 0; ///< m, of a spectrum
   /// With variant.bySource.

@@ -372,7 +372,8 @@ def CloseAverages : Pass<"nb-close-averages"> {
     along fast and slow is averaged over the plane, and the function returns a table, an image for
     each column. The arguments `reflection_h`, `reflection_k` and `reflection_l` say which
     reflection, `pixel_fast` and `pixel_slow` where it is expected, and of a rotation step
-    `reflection_turn` at what angle, `reflection_begin` and `reflection_end` between which angles.
+    `reflection_turn` at what angle, `reflection_begin` and `reflection_end` between which angles;
+    of a continuous spectrum these two say between which shifts of the wavelength.
     `docs/reflections.md` has the formulas.
 
     The function's arguments named `average_node`, `average_weight`, `average_nodes`,

@@ -273,24 +273,30 @@ ReflectionTable ReflectionSource::split(std::span<const int> parts, const Reflec
                                         const RunOptions &run) {
   std::vector<std::optional<ExpectedReflection>> all;
   std::vector<std::size_t> of;
-  const Goniometer &g = experiment.goniometer;
   BoundProgram &unsplit = program({});
-  const auto angle = unsplit.output("angle"), sigma = unsplit.output("turn_sigma");
+  const auto turn = unsplit.output("turn"), sigma = unsplit.output("turn_sigma");
   const double sigmas = std::sqrt(2 * experiment.average.exponent) + 0.5;
+  const bool ofSpectrum = experiment.variant.bandwidth == Bandwidth::Spectrum;
+  const double nominal = experiment.beam.wavelength;
   for (std::size_t row = 0; row != places.size(); ++row) {
     const std::size_t place = places[row];
     const ExpectedReflection one = listedAt(place);
-    const double turn = (angle[place] - g.phi0) / g.osc - 0.5, half = sigmas * sigma[place];
-    const double first = std::clamp(turn - half, one.begin, one.end),
-                 last = std::clamp(turn + half, one.begin, one.end);
+    const double middle = turn[place], half = sigmas * sigma[place];
+    const double first = std::clamp(middle - half, one.begin, one.end),
+                 last = std::clamp(middle + half, one.begin, one.end);
     const auto edge = [&](int i) { return first + (last - first) * i / parts[row]; };
     for (int i = 0; i != parts[row]; ++i) {
       ExpectedReflection part = one;
-      if (i != 0)
+      // The outer parts of a step have no ends of their own.
+      const bool hasEnds = ofSpectrum && parts[row] > 1;
+      if (i != 0 || hasEnds)
         part.begin = edge(i);
-      if (i + 1 != parts[row])
+      if (i + 1 != parts[row] || hasEnds)
         part.end = edge(i + 1);
-      part.turn = std::clamp(turn, part.begin, part.end);
+      if (hasEnds)
+        part.wavelength = nominal * (1 + (part.begin + part.end) / 2);
+      else if (!ofSpectrum)
+        part.turn = std::clamp(middle, part.begin, part.end);
       all.emplace_back(part);
       of.push_back(row);
     }

@@ -51,8 +51,8 @@ constexpr std::size_t spotsAtOnce = 256;
 constexpr std::size_t mostAtOnce = 4;
 /// The quadratures of so many nodes and fewer are in the picture's tables.
 constexpr double mostNodes = 64;
-/// Spots with less than this part of the brightest one's light do not decide.
-constexpr double faintest = 1e-3;
+/// By this times the fourth cumulant a Gaussian differs from the light, in parts of its peak.
+constexpr double ofFourth = 3.0 / 24;
 
 /// How many nodes each spot wants. 0 for spots that are wide enough for the rule of equidistant
 /// nodes (EmitSpots.cpp), which of 3,000 random spots was off by at most 4e-10 of the peak times
@@ -81,10 +81,13 @@ std::vector<double> nodesFor(const Average &average, const SpotTable &spots) {
 
 /// The errors of all spots in parts of the peak of their reflection, or of the brightest of its
 /// parts: the square of what the skew changes, since terms of that order are left out (measured:
-/// docs/reflections.md), what the fourth cumulant changes, or too few nodes. 0 of faint spots.
-std::vector<double> errorsOf(const SpotTable &spots, std::span<const double> excess,
+/// docs/reflections.md), what the fourth cumulant changes, or too few nodes. 0 of spots that are
+/// faint beside others than the direct beam.
+std::vector<double> errorsOf(const SpotTable &spots, const ReflectionTable &rows,
                              std::span<const std::size_t> wholes) {
-  constexpr double ofSquare = 20, ofFourth = 3.0 / 24, ofFewNodes = 0.1, ofPixel = 1.0 / 12;
+  const std::span<const double> excess = rows.column("excess");
+  constexpr double ofSquare = 20, ofFewNodes = 0.1, ofPixel = 1.0 / 12;
+  constexpr double faintest = 1e-3; // part of the brightest one's peak
   const auto squared = [](double x) { return x * x; };
   std::vector<double> peaks(wholes.size()), peakOfWhole, errors(wholes.size());
   if (!wholes.empty())
@@ -95,11 +98,16 @@ std::vector<double> errorsOf(const SpotTable &spots, std::span<const double> exc
         spots.photons[i] / std::sqrt((spots.fastFast[i] + ofPixel) * (spots.slowSlow[i] + ofPixel) -
                                      squared(spots.fastSlow[i]));
     peakOfWhole[wholes[i]] = std::max(peakOfWhole[wholes[i]], peaks[i]);
-    brightest = std::max(brightest, peaks[i]);
+    if (rows.millerIndex[i] != std::array<std::int32_t, 3>{})
+      brightest = std::max(brightest, peaks[i]);
   }
   for (std::size_t i = 0; i != wholes.size(); ++i) {
-    const double skew = squared(spots.skewFff[i]) + squared(spots.skewFfs[i]) +
-                        squared(spots.skewFss[i]) + squared(spots.skewSss[i]);
+    // As the pixels see it: they blur a thin spot.
+    const double ff = spots.fastFast[i], rest = spots.slowSlow[i] - squared(spots.fastSlow[i]) / ff,
+                 f = ff / (ff + ofPixel), s = rest / (rest + ofPixel);
+    const double skew =
+        f * f * f * squared(spots.skewFff[i]) + f * f * s * squared(spots.skewFfs[i]) +
+        f * s * s * squared(spots.skewFss[i]) + s * s * s * squared(spots.skewSss[i]);
     if (std::isnan(skew + excess[i] + peaks[i] + spots.nodes[i]))
       errors[i] = INFINITY;
     else if (peaks[i] > faintest * brightest)
@@ -110,18 +118,38 @@ std::vector<double> errorsOf(const SpotTable &spots, std::span<const double> exc
   return errors;
 }
 
+constexpr double leastMotion = 0.05; ///< widths, by which a spot moves that has parts
+
 /// The parts of each spot's way in a rotation step so that each moves by about its own width: with
 /// sharp ends, a uniform distribution over so many widths has a fourth cumulant as large as the
 /// tolerance allows. One where that is the error already, or the spot does not move.
-std::vector<int> partsOf(const Average &average, std::span<const double> errors,
-                         std::span<const double> motion) {
-  constexpr double mostParts = 64, leastMotion = 0.05;
+std::vector<int> partsOfStep(const Average &average, std::span<const double> errors,
+                             std::span<const double> motion) {
+  constexpr double mostParts = 64;
   const double widths = std::pow(960 * average.tolerance, 0.25),
                sigmas = 2 * std::sqrt(2 * average.exponent);
   std::vector<int> parts(errors.size(), 1);
   for (std::size_t i = 0; i != errors.size(); ++i)
     if (errors[i] > average.tolerance && motion[i] > leastMotion * leastMotion)
       parts[i] = int(std::min(std::ceil(sigmas * std::sqrt(motion[i]) / widths), mostParts));
+  return parts;
+}
+
+/// The same of a continuous spectrum. A part of so many widths has a third cumulant of a tenth of
+/// their cube if it is partly dark, and less in proportion to how much the spectrum varies in it.
+/// At faint wavelengths, less is asked for.
+std::vector<int> partsOfSpectrum(const Average &average, const ReflectionTable &rows) {
+  const auto excess = rows.column("excess"), motion = rows.column("motion"),
+             brightest = rows.column("brightest");
+  constexpr double mostParts = 256;
+  const double sigmas = 2 * std::sqrt(2 * average.exponent);
+  std::vector<int> parts(excess.size(), 1);
+  for (std::size_t i = 0; i != excess.size(); ++i)
+    if (const double asked = average.tolerance / std::sqrt(std::min(brightest[i], 1.0));
+        ofFourth * excess[i] > asked && motion[i] > leastMotion * leastMotion) {
+      const double widths = std::cbrt(40 * asked / std::min(excess[i], 1.0));
+      parts[i] = int(std::min(std::ceil(sigmas * std::sqrt(motion[i]) / widths), mostParts));
+    }
   return parts;
 }
 
@@ -222,9 +250,13 @@ void SpotSource::tabulate(const RunOptions &run) {
     return;
   }
   areTooMany = false;
-  take(table.table(all.experiment, limits, withoutProgress(run)));
-  if (const std::vector<int> parts = partsOf(all.experiment.average, errors, motion);
-      std::ranges::any_of(parts, [](int n) { return n > 1; }))
+  const ReflectionTable wholes = table.table(all.experiment, limits, withoutProgress(run));
+  take(wholes);
+  const Average &average = all.experiment.average;
+  const std::vector<int> parts = hasSpectrum()
+                                     ? partsOfSpectrum(average, wholes)
+                                     : partsOfStep(average, errors, wholes.column("motion"));
+  if (std::ranges::any_of(parts, [](int n) { return n > 1; }))
     take(table.split(parts, limits, withoutProgress(run)));
   error = errors.empty() ? 0 : std::ranges::max(errors);
   // The interpreter would look at all spots for each pixel.
@@ -254,13 +286,11 @@ void SpotSource::take(const ReflectionTable &rows) {
   std::ranges::transform(rows.column("brightest"), to.depth.begin(),
                          [](double share) { return std::max(0.0, -std::log(share)); });
   to.nodes = nodesFor(all.experiment.average, to);
-  errors = errorsOf(to, rows.column("excess"), table.wholes());
+  errors = errorsOf(to, rows, table.wholes());
   for (double &nodes : to.nodes)
     nodes = std::fmin(nodes, mostNodes);
   to.node = quadratures().nodes;
   to.weight = quadratures().weights;
-  const auto moves = rows.column("motion");
-  motion.assign(moves.begin(), moves.end());
 }
 
 /// Makes the table, and decides who makes images of it.

@@ -54,10 +54,9 @@ private:
   std::size_t spots = 0; ///< rows of that table; the picture's may have more, without light
   bool isTabulated = false, isWithinTolerance = false;
   bool areTooMany = false; ///< the spots, for a table
-  /// The picture's and its spots', in parts of a spot's peak; and by how much each moves in its
-  /// part of a rotation step, as the column of that name.
+  /// The picture's and its spots', in parts of a spot's peak.
   double error = 0;
-  std::vector<double> errors, motion;
+  std::vector<double> errors;
 };
 
 } // namespace nanobragg

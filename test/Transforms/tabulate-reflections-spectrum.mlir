@@ -3,25 +3,25 @@
 // RUN: nb-opt %s --nb-cpu-pipeline=derivative=vjp(spectrum_density) -o /dev/null
 // RUN: nb-opt %s --nb-cpu-pipeline=derivative=jvp(spectrum_density) -o /dev/null
 
-// With a continuous spectrum, a row begins at its own wavelength. The light is summed over the
-// part of the spectrum, between its ends, that the spot takes, and the density by itself for the
-// partiality; light, its moments of the wavelength, and density are the sum's four results.
+// With a continuous spectrum, a row begins at its own wavelength. The light is summed over the part
+// of the spectrum between two arguments that the spot takes. The sum's nine results are the light,
+// four of its moments and its square, the light of a flat spectrum and its square, and the density.
 
 // CHECK-LABEL: @image
 // CHECK-SAME: %[[WAVES:[a-z0-9]+]]: !nb.hkl_grid<f64> {nb.name = "spectrum_wavelength"}
 // CHECK-SAME: %[[DENSITY:[a-z0-9]+]]: !nb.hkl_grid<f64> {nb.name = "spectrum_density"}
 // CHECK: nb.image
 // CHECK: %[[START:.*]] = nb.read_pixel %{{.*}} : tensor<?x?x?xf64>
+// CHECK-DAG: %[[BEGIN:.*]] = nb.read_pixel %begin
+// CHECK-DAG: %[[END:.*]] = nb.read_pixel %end
 // CHECK: nb.sum source
-// CHECK: nb.table_position %[[WAVES]]
-// CHECK: nb.structure_factor nearest integral %[[WAVES]]
-// CHECK: arith.maximumf
-// CHECK: nb.structure_factor nearest integral %[[WAVES]]
-// CHECK: arith.minimumf
-// CHECK: %[[PART:.*]]:4 = nb.sum subslow
+// CHECK: arith.subf %[[END]], %[[BEGIN]]
+// CHECK: arith.maximumf %{{.*}}%[[BEGIN]]
+// CHECK: arith.minimumf %{{.*}}%[[END]]
+// CHECK: %[[PART:.*]]:9 = nb.sum subslow
 // CHECK: nb.table_position %[[WAVES]]
 // CHECK: nb.structure_factor nearest integral %[[DENSITY]]
-// CHECK: nb.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f64, f64, f64, f64
+// CHECK: nb.yield {{.*}} : f64, f64, f64, f64, f64, f64, f64, f64, f64
 // CHECK-NOT: nb.table_position
 func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %weights: !nb.table<?xf64> {nb.name = "average_weight"},
@@ -39,6 +39,8 @@ func.func @image(%nodes: !nb.table<?xf64> {nb.name = "average_node"},
                  %k: tensor<?x?x?xf64> {nb.name = "reflection_k"},
                  %l: tensor<?x?x?xf64> {nb.name = "reflection_l"},
                  %start: tensor<?x?x?xf64> {nb.name = "reflection_wavelength"},
+                 %begin: tensor<?x?x?xf64> {nb.name = "reflection_begin"},
+                 %end: tensor<?x?x?xf64> {nb.name = "reflection_end"},
                  %waves: !nb.hkl_grid<f64> {nb.name = "spectrum_wavelength"},
                  %density: !nb.hkl_grid<f64> {nb.name = "spectrum_density"},
                  %points: index {nb.name = "spectrum_nodes"},

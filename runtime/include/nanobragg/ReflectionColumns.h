@@ -25,7 +25,7 @@ struct ReflectionColumn {
 
 /// The results of a program of reflections, in its order. Places are in pixels from the outer
 /// corner of the first one; docs/reflections.md says what each is.
-inline constexpr std::array<ReflectionColumn, 18> programColumns = {
+inline constexpr std::array<ReflectionColumn, 19> programColumns = {
     {{"photons", "photons", "photons"},
      {"partiality", "1", "1"},
      {"fast", "pixels", "pixels"},
@@ -42,10 +42,11 @@ inline constexpr std::array<ReflectionColumn, 18> programColumns = {
      {"skew_sss", "1", "1"},
      {"excess", "1", "1"},
      {"motion", "1", "1"},
+     {"turn", "1", "1"},
      {"turn_sigma", "1", "1"},
      {"brightest", "1", "1"}}};
 /// The columns for users. Those behind are for images: how far a spot is from a Gaussian, and what
-/// part of the rotation step has its light (SpotMoments.h).
+/// part of the rotation step or of the spectrum has its light (SpotMoments.h).
 inline constexpr auto reflectionColumns = std::span(programColumns).first<10>();
 
 } // namespace nanobragg
