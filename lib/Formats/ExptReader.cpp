@@ -268,13 +268,16 @@ DialsBeam beamOf(const Model &model, const std::optional<double> &wavelengthOfSh
   } else {
     beam.wavelength = model.number("wavelength", wavelengthOfShot.value_or(0));
   }
+  const bool isXfel = model.text("__id__") == "xfel";
   if (!(beam.wavelength > 0))
-    model.refuse(model.text("__id__") == "xfel"
+    model.refuse(isXfel
                      ? "is that of an XFEL, whose wavelengths are in the \"properties\" of a scan; "
                        "the experiment has no scan with a \"wavelength\""
                      : "has no \"wavelength\" above 0");
   beam.polarizationNormal = model.direction("polarization_normal", beam.polarizationNormal);
-  beam.polarizationFraction = model.number("polarization_fraction", beam.polarizationFraction);
+  constexpr double unpolarized = 0.5; // dxtbx's default for XFELs
+  beam.polarizationFraction =
+      model.number("polarization_fraction", isXfel ? unpolarized : beam.polarizationFraction);
   if (const json *flux = model.find("flux")) { // may be larger than any other number
     if (!flux->is_number())
       model.refuse("has a \"flux\" that is not a number");

@@ -83,6 +83,7 @@ TEST_F(ExptFileTest, AnXfelBeamHasTheWavelengthOfItsShot) {
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].beam.wavelength, 1.29);
   EXPECT_EQ(all[1].beam.wavelength, 1.31);
+  EXPECT_EQ(all[0].beam.polarizationFraction, 0.5);
   EXPECT_FALSE(all[0].scan);
   EXPECT_TRUE(all[0].warnings.empty()) << all[0].warnings.front();
   EXPECT_EQ(all[0].imageSet, all[2].imageSet);
