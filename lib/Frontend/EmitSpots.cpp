@@ -199,7 +199,7 @@ Value Emitter::lightOfThinSpot(const Spot &spot, Value count, Value x, Value y) 
   Value first = within("first", add("first", x, middle), half);
   // Along slow from where the light of the pixel is in the mean, nearly.
   Value nearer = div("nearer", slowSigma, add("nearer", variance, number(1.0 / 12)));
-  Value variance2 = mul("variance_2", nearer, slowSigma); // of z2, over all pixels
+  Value variance2 = mul("variance_2", nearer, slowSigma); // z2 has this one over all pixels
   Value perFast = div("per_fast", number(1), fastSigma);
   // The quadrature of n nodes stands behind those of fewer.
   Value before = op<arith::DivUIOp>(

@@ -18,8 +18,8 @@ struct SpotMoments {
   /// the light is a Gaussian times exp(-skew[0] (z1^3 - 3 z1) - skew[1] (z1^2 - 1) z2
   /// - skew[2] z1 (z2^2 - 1) - skew[3] (z2^3 - 3 z2)).
   std::array<Value, 4> skew;
-  /// Null without a rotation and a continuous spectrum, as the rest: the angle in the rotation step,
-  /// -1/2 to 1/2, or the wavelength's shift, with its variance.
+  /// Null without a rotation and a continuous spectrum, as the rest: the angle in the rotation
+  /// step, -1/2 to 1/2, or the wavelength's shift, with its variance.
   Value turn, turnVariance;
   /// The variance of the place by the angle or the shift alone, in units of the spot's own; and the
   /// fourth cumulant of the place along the way of the spot, in units of its variance there. With a

@@ -103,7 +103,7 @@ private:
   Value centre, narrow;
   bool turns = false;
   Value turn; ///< where in the step it is expected
-  /// The part of the step, or of the spectrum, whose light is asked for. That of the spectrum is
+  /// Only light of this part of the step, or of the spectrum, counts. A part of the spectrum is
   /// between two shifts from the nominal wavelength.
   StepPart part;
 };
@@ -368,7 +368,7 @@ std::array<Value, 2> Tabulator::shapeBySpectrum(SpotMoments &m, const std::array
       r.mul(narrowness(OfSpectrum::Light, OfSpectrum::LightSquared),
             r.div(r.sqrt(positive(own)), narrowness(OfSpectrum::Share, OfSpectrum::ShareSquared)));
   Value lines = maximum(r.sub(plus(narrower, -1, r), r.mul(few, 5e-3)), number(0), r);
-  // What is seen of each by a spot that moves so far, as fourth cumulants with the same effect.
+  // A spot that moves so far shows as much of each, as fourth cumulants with the same effect.
   constexpr double ofLines = 128, ofSkew = 4.4;
   Value ofFourth = r.mul(fourth, movesSquared);
   Value skewed = r.mul(r.mul(r.mul(third, third), r.mul(movesSquared, moves)), ofSkew);

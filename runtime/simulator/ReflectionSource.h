@@ -29,8 +29,8 @@ public:
                         const RunOptions &run);
   /// Whether the table would have about more rows than so many.
   static bool hasMoreRows(const Experiment &image, const ReflectionLimits &limits, double most);
-  /// The last table with so many parts of each row's light, in the rotation step or the spectrum, in
-  /// its place.
+  /// The last table with so many parts of each row's light, in the rotation step or the spectrum,
+  /// in its place.
   ReflectionTable split(std::span<const int> parts, const ReflectionLimits &limits,
                         const RunOptions &run);
   /// The number that all parts of one row have, of each row of the last table.

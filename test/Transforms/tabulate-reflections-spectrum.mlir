@@ -16,8 +16,8 @@
 // CHECK-DAG: %[[END:.*]] = nb.read_pixel %end
 // CHECK: nb.sum source
 // CHECK: arith.subf %[[END]], %[[BEGIN]]
-// CHECK: arith.maximumf %{{.*}}%[[BEGIN]]
-// CHECK: arith.minimumf %{{.*}}%[[END]]
+// CHECK: arith.maximumf {{.*}}%[[BEGIN]]
+// CHECK: arith.minimumf {{.*}}%[[END]]
 // CHECK: %[[PART:.*]]:9 = nb.sum subslow
 // CHECK: nb.table_position %[[WAVES]]
 // CHECK: nb.structure_factor nearest integral %[[DENSITY]]

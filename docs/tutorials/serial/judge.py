@@ -226,7 +226,7 @@ def main(words=None):
     images = simulate(folder, given.stills)
     spoil(folder / "true.mtz", folder / "model.mtz")
     known = Known(folder)
-    ends = np.linspace(0, DMIN**-3, SHELLS + 1)[1:]  # of as many reflections each
+    ends = np.linspace(0, DMIN**-3, SHELLS + 1)[1:]  # shells of equal volume
     shells = np.searchsorted(ends, known.s2**1.5)
     shells[shells >= SHELLS] = -1
     found = {}
