@@ -99,12 +99,13 @@ class Detector:
         if panel is None:
             return self._first_met(rays) if len(self.panels) > 1 else self.meet(rays, numpy.zeros(len(rays), int))
         corner, fast, slow, normal = (axis[panel] for axis in self.placed())
-        cosine = (rays * normal).sum(axis=1)
-        places = rays * ((corner * normal).sum(axis=1) / cosine)[:, None] - corner
-        along = rays - cosine[:, None] * normal
-        length = numpy.linalg.norm(along, axis=1)
-        places += along * (self._entered(cosine) / numpy.maximum(length, 1e-12))[:, None]
-        return self.seen(numpy.column_stack([(places * fast).sum(axis=1), (places * slow).sum(axis=1)]) / self.pixel, panel)
+        dot = lambda u, v: numpy.einsum("ij,ij->i", u, v)
+        cosine = dot(rays, normal)
+        places = rays * (dot(corner, normal) / cosine)[:, None] - corner
+        if self.attenuation and self.thickness:
+            along = rays - cosine[:, None] * normal
+            places += along * (self._entered(cosine) / numpy.maximum(numpy.sqrt(dot(along, along)), 1e-12))[:, None]
+        return self.seen(numpy.column_stack([dot(places, fast), dot(places, slow)]) / self.pixel, panel)
 
     def seen(self, at, panel):
         """Pixels of the image for places (fast, slow) on panels of these numbers."""
@@ -186,16 +187,17 @@ def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
     that is the rotation about the axis at a right angle to beam and node, as DIALS predicts stills.
     """
     s0 = BEAM / detector.wavelength
-    start = hkl @ matrix.T
-    q, covariance, missing = start, _covariance(mosaic), None
+    q, covariance, missing = hkl @ matrix.T, _covariance(mosaic), None
+    across = 2 * numpy.cross(s0, numpy.eye(3)).T
     for _ in range(2):  # the second step takes what curvature leaves
         outside = numpy.einsum("ij,ij->i", q, q) + 2 * q @ s0
-        slope = 2 * numpy.cross(q, s0)  # how `outside` changes by a rotation of the node
+        slope = q @ across  # 2 q x s0: how `outside` changes by a rotation of the node
         steepest = numpy.maximum(numpy.einsum("ij,ij->i", slope, slope), 1e-30)
         turn = slope @ covariance
         turn *= -(outside / numpy.maximum(numpy.einsum("ij,ij->i", turn, slope), 1e-3 * steepest))[:, None]
         missing = -outside / numpy.sqrt(steepest) if missing is None else missing
-        q = q + numpy.cross(turn, q)
+        (x, y, z), (a, b, c) = q.T, turn.T
+        q = q + numpy.column_stack([b * z - c * y, c * x - a * z, a * y - b * x])
     return detector.meet(s0 + q, panel), missing
 
 

@@ -75,8 +75,8 @@ def _differences(rest, quiet, light):
     """Half the mean squared difference of pixels that are -_REACH to _REACH apart (slow, fast), where there is no more light than usual."""
     quiet = quiet & (light < 2 * numpy.median(light[quiet])) if quiet.any() else quiet
     shape = [fft.next_fast_len(n + _REACH, True) for n in rest.shape]
-    mask, once, twice = (fft.rfft2(numpy.where(quiet, image, 0.0), shape) for image in (numpy.ones_like(rest), rest, rest**2))
-    pairs, products, squares = (numpy.fft.fftshift(fft.irfft2(product, shape)) for product in
+    mask, once, twice = (fft.rfft2(numpy.where(quiet, image, 0).astype("f4"), shape) for image in (1, rest, rest**2))
+    pairs, products, squares = (fft.fftshift(fft.irfft2(product, shape)) for product in
                                 (abs(mask)**2, abs(once)**2, (mask.conj() * twice).real))
     near = tuple(slice(n // 2 - _REACH, n // 2 + _REACH + 1) for n in shape)
     return (squares[near] - products[near]) / numpy.maximum(pairs[near], 1)

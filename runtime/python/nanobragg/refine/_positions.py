@@ -31,21 +31,8 @@ class Panels:
     """Where pixels stand, from a simulator: corners (m), fast and slow steps of a pixel (m), (panels, 3) each."""
 
     def __init__(self, sim):
-        places = placed(sim)
-        if places is None:
-            self._trace(sim)
-        else:
-            self.corner, axes = places
-            self.fast, self.slow = sim["pixel_size"] * axes[:, 0], sim["pixel_size"] * axes[:, 1]
-
-    def _trace(self, sim):
-        panels = sim.shape[0] if len(sim.shape) == 3 else 1
-        first = sim.trace(0, 0, 0)
-        place = lambda *pixel: sim.trace(*pixel)["pixel_pos_meters"]  # its first sub-pixel's
-        at = numpy.array([place(p, 0, 0) for p in range(panels)])
-        self.fast = numpy.array([place(p, 0, 1) for p in range(panels)]) - at
-        self.slow = numpy.array([place(p, 1, 0) for p in range(panels)]) - at
-        self.corner = at - (self.fast + self.slow) / 2 / first["oversample"]
+        self.corner, fast, slow = numpy.moveaxis(numpy.asarray(sim._core.lab()[1]), 1, 0)
+        self.fast, self.slow = sim["pixel_size"] * fast, sim["pixel_size"] * slow
 
     def move(self, corners, axes):
         """To corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3); pixels stay as large."""

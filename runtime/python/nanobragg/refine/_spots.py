@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import warnings
 
 import numpy
 from scipy import ndimage
@@ -127,13 +126,18 @@ def _tiled(image, usable):
     slow, fast = (-n % 8 for n in image.shape)
     cut = numpy.pad(numpy.where(usable, image, numpy.nan), ((0, slow), (0, fast)), constant_values=numpy.nan)
     tiles = cut.reshape(cut.shape[0] // 8, 8, -1, 8).swapaxes(1, 2).reshape(cut.shape[0] // 8, -1, 64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tiles without pixels
-        level = numpy.nanmedian(tiles, axis=2)
-        width = 1.4826 * numpy.nanmedian(numpy.abs(tiles - level[..., None]), axis=2)
+    level = _medians(tiles)
+    width = 1.4826 * _medians(numpy.abs(tiles - level[..., None]))
     at_pixels = lambda values: numpy.kron(ndimage.median_filter(numpy.where(numpy.isnan(values), numpy.nanmedian(values), values), 3),
                                           numpy.ones((8, 8)))[:image.shape[0], :image.shape[1]]
     return at_pixels(level), at_pixels(width)
+
+
+def _medians(tiles):
+    """Over the last axis, of the numbers that are not nan; nan where there are none."""
+    count, ordered = numpy.isfinite(tiles).sum(axis=-1, keepdims=True), numpy.sort(tiles, axis=-1)  # nan comes last
+    middle = [numpy.take_along_axis(ordered, numpy.maximum(place, 0), -1)[..., 0] for place in ((count - 1) // 2, numpy.minimum(count // 2, count - 1))]
+    return (middle[0] + middle[1]) / 2
 
 
 def local_background(photons, usable, half=7, even=True):
