@@ -51,6 +51,16 @@ def doubles(value: Any, what: str) -> Array:
     return numpy.ascontiguousarray(array, dtype=numpy.float64).reshape(shape)
 
 
+def distinct(rows: NDArray[numpy.integer]) -> tuple[NDArray[numpy.integer], NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """The different rows of whole numbers, (n, 3) for instance, in ascending order; the first of each; and the number of each row among them.
+    Faster than numpy.unique with an axis."""
+    if not len(rows):
+        return rows, *numpy.zeros((2, 0), dtype=numpy.int64)
+    code = numpy.ravel_multi_index(tuple((rows - rows.min(axis=0)).T), tuple(numpy.ptp(rows, axis=0) + 1))
+    _, first, number = numpy.unique(code, return_index=True, return_inverse=True)
+    return rows[first], first, number
+
+
 def pixel_rows(pixels: Any) -> NDArray[numpy.int64]:
     """Panel, slow, fast of each pixel, (pixels, 3), from that or from slow, fast, (pixels, 2)."""
     array = numpy.asarray(pixels)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.typing import NDArray
 
-from ._arrays import doubles
+from ._arrays import distinct, doubles
 
 if TYPE_CHECKING:
     from .simulator import Simulator
@@ -61,20 +61,24 @@ def is_flat(sim: Simulator) -> bool:
     return not re.search(r"curvature=(right|c)\b", sim._core.variant())
 
 
-def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
-    """Unit vectors from the sample to the centre of each pixel, in the image's shape and 3; of flat detectors. pixels: of these only,
-    (n, 3) rows of panel, slow, fast."""
+def _require_flat_image(sim):
     if len(sim.shape) == 1:
         raise ValueError("a list of pixels is not an image; make the simulator without pixels=")
     if not is_flat(sim):
         raise ValueError("Detector.curved: maps are for flat panels")
+
+
+def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
+    """Unit vectors from the sample to the centre of each pixel, in the image's shape and 3; of flat detectors. pixels: of these only,
+    (n, 3) rows of panel, slow, fast, which may be fractions."""
+    _require_flat_image(sim)
     size = sim["pixel_size"]
     corner, along_fast, along_slow = numpy.moveaxis(numpy.asarray(sim._core.lab()[1]), 1, 0)  # (panels, 3) each
     if pixels is None:
         slow, fast = ((numpy.arange(n) + 0.5)[:, None] * size for n in sim.shape[-2:])
         away = (corner[:, None, None] + slow[:, None] * along_slow[:, None, None] + fast * along_fast[:, None, None]).reshape(*sim.shape, 3)
     else:
-        panel, slow, fast = pixels.T
+        panel, (slow, fast) = pixels[:, 0].astype(int), pixels[:, 1:].T
         away = corner[panel] + size * ((slow[:, None] + 0.5) * along_slow[panel] + (fast[:, None] + 0.5) * along_fast[panel])
     return away / numpy.linalg.norm(away, axis=-1, keepdims=True)
 
@@ -111,24 +115,15 @@ def spots(sim: Simulator, least: float, image: Any) -> Spots:
     at = numpy.stack(numpy.unravel_index(lit, light.reshape(-1, *sim.shape[-2:]).shape), -1)  # panel, slow, fast
     if _is_continuous(sim):
         table, spot = sim._core.spot_rows()
-        if not is_flat(sim) or len(sim.shape) == 1:
-            directions(sim)  # says why
+        _require_flat_image(sim)
         near = spot[lit] >= 0
         lit, of_lit, at = lit[near], of_lit[near], at[near]
         rows = numpy.column_stack([table["panel"], table["miller_index"]])[spot[lit]]
     else:
         rows = numpy.column_stack([at[:, 0], numpy.rint(miller_indices(sim, None, at)).astype(numpy.int64)])
-    first, number = _distinct(rows)
+    _, first, number = distinct(rows)
     photons = numpy.bincount(number, of_lit, len(first)).astype(float)
     slow, fast = (numpy.bincount(number, of_lit * (at[:, i] + 0.5), len(first)) / photons for i in (1, 2))
     labels = numpy.zeros(light.size, dtype=numpy.int32)
     labels[lit] = number + 1
     return Spots(labels.reshape(light.shape), rows[first, 1:], photons, rows[first, 0], fast, slow)
-
-
-def _distinct(rows):
-    """The first of each different row of small whole numbers, in ascending order, and the number of each row among them."""
-    if not len(rows):
-        return numpy.zeros((2, 0), dtype=numpy.int64)
-    code = numpy.ravel_multi_index(tuple((rows - rows.min(axis=0)).T), tuple(numpy.ptp(rows, axis=0) + 1))
-    return numpy.unique(code, return_index=True, return_inverse=True)[1:]

@@ -3,6 +3,7 @@
 import numpy
 
 from .. import _core
+from .._arrays import distinct
 
 
 _BEND = 0.1  # below the root of this part of its start, an intensity no longer falls linearly with its number
@@ -31,9 +32,7 @@ class Amplitudes:
         self.nodes = numpy.flatnonzero((flat > 0) & (absent == 0) & (hkl != 0).any(axis=1))
         unit, mate, centric = unit[self.nodes], mate[self.nodes] if anomalous else numpy.zeros_like(mate[self.nodes]), \
             centric[self.nodes]
-        rows, first, self.of_node = numpy.unique(numpy.column_stack([unit, mate]), axis=0, return_index=True,
-                                                 return_inverse=True)
-        self.of_node = self.of_node.reshape(-1)
+        rows, first, self.of_node = distinct(numpy.column_stack([unit, mate]))
         self.hkl, self.mate, self.centric = rows[:, :3], rows[:, 3], centric[first].astype(bool)
         self.size = len(rows)
         self.start = (numpy.bincount(self.of_node, weights=flat[self.nodes], minlength=self.size)

@@ -7,6 +7,7 @@ import itertools
 import numpy
 
 from .. import _core
+from .._arrays import distinct
 from ._crystal import OrientedCell
 from ._lattices import STAGES, Rejected, fit_stages
 
@@ -154,9 +155,9 @@ def by_each_other(candidates, group):
     candidates: a Candidates for each lattice; group: their space group.
     """
     of = [[_core.to_asymmetric_unit(group, hkl)[1] for hkl in one.hkl] for one in candidates]
-    every, of_all = numpy.unique(numpy.concatenate([hkl for one in of for hkl in one]), axis=0, return_inverse=True)
+    every, _, of_all = distinct(numpy.concatenate([hkl for one in of for hkl in one]))
     bounds = numpy.cumsum([0, *(len(hkl) for one in of for hkl in one)])
-    rows = iter(numpy.split(of_all.reshape(-1), bounds[1:-1]))
+    rows = iter(numpy.split(of_all, bounds[1:-1]))
     of = [[next(rows) for _ in one] for one in of]
     logs = [one.light.without(slice(None))(one.light.logs) for one in candidates]
     best = None

@@ -6,6 +6,7 @@ import numpy
 from scipy import sparse, special
 from scipy.sparse import linalg
 
+from .._arrays import distinct
 from ._background import variance
 from ._moments import Foretold
 from ._response import counted
@@ -95,8 +96,8 @@ def _of_unit_factors(blocks):
 
 def _rows(blocks, x):
     """h, k, l, lattice and panel of reflections that a set of blocks lights."""
-    return numpy.unique(numpy.concatenate([numpy.column_stack([table.miller_index, numpy.full(len(table), lattice), table.panel])
-                                           for lattice, _, table in blocks.tables(x, _LEAST)]), axis=0)
+    return distinct(numpy.concatenate([numpy.column_stack([table.miller_index, numpy.full(len(table), lattice), table.panel])
+                                       for lattice, _, table in blocks.tables(x, _LEAST)]))[0]
 
 
 def _response(blocks, x, light, background):

@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from .. import experiment as nb
+from .._arrays import distinct
 from ..simulator import Simulator
 from ._camera import Camera
 from ._crystal import rotation
@@ -201,8 +202,8 @@ class LaueFit:
         """Those in the band, the lowest indices first."""
         table, lit = self.table(crystal)
         hkl, at, wavelength = table.miller_index[lit], numpy.column_stack([table.fast, table.slow])[lit], table.wavelength[lit]
-        primitive, number, count = numpy.unique(ray_of(hkl), axis=0, return_inverse=True, return_counts=True)
-        number = number.reshape(-1)
+        primitive, _, number = distinct(ray_of(hkl))
+        count = numpy.bincount(number, minlength=len(primitive))
         # The order in the middle of the band stays in it when the crystal turns.
         middle = numpy.abs(numpy.log(wavelength**2 / (self.band[0] * self.band[1])))
         order = numpy.lexsort((middle, number))

@@ -5,6 +5,7 @@ import itertools
 import numpy
 from scipy.spatial import cKDTree
 
+from .._arrays import distinct
 from ._indexing import orient, real_basis
 from ._indices import absent
 
@@ -43,7 +44,7 @@ def _lowest_rays(basis, group, finest):
     hkl = hkl[~absent(group, hkl)] if len(hkl) else hkl
     length = numpy.linalg.norm(hkl @ basis.T, axis=1)
     order = numpy.argsort(length, kind="stable")
-    _, first = numpy.unique(ray_of(hkl[order]), axis=0, return_index=True)
+    _, first, _ = distinct(ray_of(hkl[order]))
     lowest = order[numpy.sort(first)]
     return (hkl @ basis.T / length[:, None])[lowest], length[lowest]
 

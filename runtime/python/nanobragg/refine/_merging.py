@@ -7,6 +7,7 @@ from scipy import optimize, sparse, special
 from scipy.sparse import linalg
 
 from .. import _core
+from .._arrays import distinct
 
 _SHELLS, _LEAST = 15, 60  # shells of resolution, and observed reflections of each
 _ROUNDS = 6  # in which scales and errors are fitted
@@ -34,10 +35,10 @@ class Observations:
         crystal = numpy.repeat(numpy.arange(len(integrated)), [len(one.hkl) for one in integrated])
         unit, self.mate, self.crystal, *columns = (column[absent == 0] for column in (unit, mate, crystal, *joined.values()))
         self.measured, self.at, photons, variance, slope, per, self.doubt, self.squares, self.partiality = columns
-        every, rows = numpy.unique(numpy.concatenate([unit, amplitudes.hkl]), axis=0, return_inverse=True)
-        seen, self.row = numpy.unique(rows.reshape(-1)[:len(unit)], return_inverse=True)
+        every, _, rows = distinct(numpy.concatenate([unit, amplitudes.hkl]))
+        seen, self.row = numpy.unique(rows[:len(unit)], return_inverse=True)
         model = numpy.full(len(every), numpy.nan)
-        model[rows.reshape(-1)[len(unit):]] = 2 * numpy.log(amplitudes.start)
+        model[rows[len(unit):]] = 2 * numpy.log(amplitudes.start)
         self.hkl, self.model = every[seen], model[seen]
         self.half = numpy.array(stills)[self.crystal] % 2
         self.first = photons / per, variance / per**2, slope / per
@@ -239,8 +240,8 @@ class Merged:
 
 def merge(observations, amplitudes, basis):
     """The Merged of Observations. amplitudes: Amplitudes of the model. basis: rows by which h, k, l become vectors in 1/A."""
-    hkl, row = numpy.unique(numpy.concatenate([amplitudes.hkl, observations.hkl]), axis=0, return_inverse=True)
-    of_model, of_data = numpy.split(row.reshape(-1), [amplitudes.size])
+    hkl, _, row = distinct(numpy.concatenate([amplitudes.hkl, observations.hkl]))
+    of_model, of_data = numpy.split(row, [amplitudes.size])
 
     def placed(values, rows, without=numpy.nan):
         whole = numpy.full((len(hkl), *values.shape[1:]), without, values.dtype)

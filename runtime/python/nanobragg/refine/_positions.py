@@ -3,6 +3,8 @@
 import numpy
 from scipy import optimize
 
+from ..labels import directions
+
 
 def placed(sim):
     """Corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3) of the panels; None of detectors that stand by
@@ -20,11 +22,8 @@ def placed(sim):
 
 
 def scattering_vectors(sim, panel, rows):
-    """1/m, of the middles of pixels (slow, fast) on a detector that is placed()."""
-    corners, axes = placed(sim)
-    slow, fast = (rows + 0.5).T * sim["pixel_size"]
-    places = corners[panel] + fast[:, None] * axes[panel, 0] + slow[:, None] * axes[panel, 1]
-    return (places / numpy.linalg.norm(places, axis=1)[:, None] - sim["beam_direction"]) / sim["wavelength"]
+    """1/m, of the middles of pixels (slow, fast)."""
+    return (directions(sim, numpy.column_stack([panel, rows])) - sim["beam_direction"]) / sim["wavelength"]
 
 
 class Panels:

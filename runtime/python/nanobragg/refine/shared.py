@@ -9,6 +9,7 @@ import time
 import numpy
 
 from .. import _core
+from .._arrays import distinct
 from .._errors import DATA_ERRORS, FileError, reason
 from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
@@ -393,12 +394,12 @@ def _mtz(result, amplitudes, cell, wavelength):
     hkl = result.hkl
     if amplitudes.anomalous:
         columns = [("F(+)", "G"), ("SIGF(+)", "L"), ("F(-)", "G"), ("SIGF(-)", "L")]
-        hkl, row = numpy.unique(result.hkl, axis=0, return_inverse=True)
+        hkl, _, row = distinct(result.hkl)
         both = numpy.full((len(hkl), 4), numpy.nan)
-        both[row.reshape(-1)[result.mate == 0], :2] = numbers[result.mate == 0, :2]
-        both[row.reshape(-1)[result.mate == 1], 2:] = numbers[result.mate == 1, :2]
+        both[row[result.mate == 0], :2] = numbers[result.mate == 0, :2]
+        both[row[result.mate == 1], 2:] = numbers[result.mate == 1, :2]
         centric = numpy.zeros(len(hkl), bool)
-        centric[row.reshape(-1)] = amplitudes.centric
+        centric[row] = amplitudes.centric
         both[centric, 2:] = both[centric, :2]
         numbers = both
     return _core.mtz(amplitudes.space_group, [float(v) for v in cell], float(wavelength), columns,
