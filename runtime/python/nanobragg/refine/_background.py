@@ -32,11 +32,13 @@ class Background:
         for _ in range(2):  # without the shadows that the first profile shows
             smooth, sharp = self._profile(counts, outside, ring)
             at_radii = lambda profile: numpy.interp(radius, numpy.arange(len(profile)) + 0.5, profile).astype("f4")
-            level, rings = at_radii(smooth), at_radii(sharp)
+            level, rings = at_radii(smooth), at_radii(sharp) if sharp.any() else numpy.float32(0)
             data, expected = _tiles(numpy.where(outside, counts, 0)), _tiles(numpy.where(outside, level + rings, 0))
             # Tiles of fewer than some 50 photons say little of a shadow.
             dark = (expected > 50) & (data < _SHADOW * expected)
             new = outside & numpy.kron(dark, numpy.ones((_TILE, _TILE), bool))[:counts.shape[0], :counts.shape[1]]
+            if not new.any():
+                break
             self.shadows |= new
             outside = outside & ~new
         on_rings = outside & (rings > 0)
@@ -52,8 +54,9 @@ class Background:
     @staticmethod
     def _profile(counts, outside, ring):
         """Photons of each step of the radius: without sharp rings, and theirs."""
-        number = numpy.bincount(ring[outside], minlength=int(ring.max()) + 1).astype(float)
-        total, squares = (numpy.bincount(ring[outside], weights=counts[outside]**power, minlength=len(number)) for power in (1, 2))
+        length, ring, counts = int(ring.max()) + 1, ring[outside], counts[outside]
+        number = numpy.bincount(ring, minlength=length).astype(float)
+        total, squares = (numpy.bincount(ring, weights=values, minlength=length) for values in (counts, counts * counts))
         if not number.any():
             return numpy.full(len(number), 1e-3), numpy.zeros(len(number))
         places = numpy.arange(len(number))

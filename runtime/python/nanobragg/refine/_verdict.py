@@ -45,7 +45,5 @@ def verdict(still):
     if still.status == "rejected":
         return "bad", ""
     found = list(_against(still))
-    for word, why in (("bad", [one[2] for one in found if one[1]]), ("doubtful", [one[2] for one in found if one[0]])):
-        if why:
-            return word, why[0]
-    return "good", ""
+    bad, doubtful = ([why for *against, why in found if against[which]] for which in (1, 0))
+    return ("bad", bad[0]) if bad else ("doubtful", doubtful[0]) if doubtful else ("good", "")
