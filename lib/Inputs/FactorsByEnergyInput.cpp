@@ -63,7 +63,7 @@ void loadChannels(const std::string &path, const std::function<void(const std::s
     grids[i].reset();
   }
   box.values.assign(all.values.begin(), all.values.begin() + std::ptrdiff_t(nodes));
-  byEnergy->channels = std::make_shared<HklGrid>(std::move(all));
+  byEnergy->channels = std::make_shared<const HklGrid>(std::move(all));
   loaded.inputs.grid = std::make_shared<HklGrid>(std::move(box));
   loaded.inputs.byEnergy = std::move(byEnergy);
 }

@@ -108,7 +108,7 @@ std::optional<UnitSlip> slipOfUnits(const Quantity &row, double inSI, std::size_
   const UsualValues usual = usualAt(row, index);
   const bool flag = caller == Caller::CommandLine;
   const std::string_view si = unitAt(row.unit->si, index), own = unitAt(row.unit->name, index);
-  // Other angles and fractions of flags are in the unit that everybody gives them in.
+  // Other angles and fractions of flags are in their usual unit.
   if (usual.highest <= 0 || !std::isfinite(inSI) || inSI == 0 || (inSI < 0 && row.range.low >= 0) ||
       (flag && !isAngleOfCell(row, index) && (si == "rad" || si == "1")))
     return {};

@@ -5,9 +5,9 @@
 
 A line of that list names a folder and the folders whose headers it may include. Each of them is in
 a line above, so the dependencies have no cycles. A file belongs to the longest name that its path
-begins with. Reports includes that the list does not allow, folders that it allows and nobody
-includes, folders that are not in the list, and lines in the wrong order; exit status 1 if there are
-any."""
+begins with. Reports includes that the list does not allow, folders that it allows but
+no file includes, folders that are not in the list, and lines in the wrong order; exit status 1 if
+there are any."""
 
 import collections
 import os

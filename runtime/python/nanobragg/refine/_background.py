@@ -4,6 +4,7 @@ import numpy
 from scipy import ndimage
 
 from .. import _core
+from ._spots import TAIL, about_spots
 
 _RING = 0.5  # pixels, width of the profile's steps
 _WIDE, _FINE, _SHARP = 6.0, 1.0, 8.0  # steps over which the profile is averaged, likewise where a ring is sharper; sigmas that tell it
@@ -13,6 +14,7 @@ _BETTER = 0.998  # part of what the field leaves of tiles that were left out, be
 _RINGS, _ABOUT, _HALO = 0.05, 151, 16  # part by which profiles of rings stand out, of steps about them; pixels about spots
 _BRIGHT = 3.0  # sigmas of a pixel that is brighter
 _LEAST = 20  # pixels of which a step of the profile is the mean
+_AROUND, _LEAST_AROUND = 0.3, 100  # part of the pixels at one radius, and pixels, that are strong where there is a ring
 _SHADOW = 0.6  # share of the profile: what holds less is in a shadow
 
 
@@ -105,6 +107,15 @@ class Background:
         mean = lambda image: _tiles(numpy.where(self.outside, image, 0))[whole] / _TILE**2
         beyond = mean((counts - self.model)**2) - mean(self.model)
         return float(numpy.sqrt(max(numpy.median(beyond / numpy.maximum(mean(self.model), 1)**2), 0.0)))
+
+
+def background_of(photons, usable, strong, detector):
+    """The Background of an image without pixels near strong ones, but with rings that are strong all around."""
+    radii = detector.radii(photons.shape)
+    ring = radii.astype("i4")
+    every, bright = (numpy.bincount(ring[which], minlength=int(ring.max()) + 1) for which in (usable, usable & strong))
+    around = ndimage.maximum_filter1d(bright > numpy.maximum(_AROUND * every, _LEAST_AROUND), 2 * TAIL + 3)
+    return Background(photons, usable & (around[ring] | ~about_spots(strong)), radii, detector.panels.parts(photons.shape))
 
 
 def _level(model, counts, outside, reach, parts):

@@ -9,6 +9,7 @@ from scipy import ndimage
 from .. import _core
 
 
+TAIL = 5  # pixels to which spots have light beyond their strong pixels
 _SINGLE = 4  # pixels that may be at their limit without those at their side
 _BRIGHT = 0.3  # part of the cutoff: pixels of more light are of a very bright spot
 _STEEP, _RISE = 6.0, 0.01  # how much brighter one neighbour of a pixel that began again from zero is; the opposite one, by a part of the cutoff
@@ -181,6 +182,11 @@ def find_spots(photons, usable, least=2, even=True, lost=False, background=None)
     spots = Spots(middle, whole, sums(strong[at]).astype(int),
                   numpy.array([(f.start, f.stop, s.start, s.stop) for s, f in slices]).reshape(-1, 4))
     return spots.chosen((spots.pixels >= least) & (spots.light > 0)), strong
+
+
+def about_spots(strong):
+    """Pixels that may have light of spots, which have tails. strong: those of find_spots()."""
+    return _core.dilated(strong, TAIL)
 
 
 def _around(image, rows):

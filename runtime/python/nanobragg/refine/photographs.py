@@ -17,7 +17,7 @@ from . import _files, _report
 from ._amplitudes import Amplitudes
 from ._chain import alike, fit_chain, next_matrix
 from ._claim import Claim
-from ._background import Background
+from ._background import background_of
 from ._still_page import still_page
 from ._explain import MOST_SETS, Boxes, explain, simulators_of_still
 from ._crystal import cell_of
@@ -32,7 +32,7 @@ from ._noise import Noise, largest_number, no_numbers, noise_of
 from ._panels import BEAM, ONE
 from ._photographs import described, read_photograph
 from ._response import Response
-from ._spots import find_spots, lost_light, odd_pixels, usable_pixels
+from ._spots import about_spots, find_spots, lost_light, odd_pixels, usable_pixels
 from ._stated_geometry import Geometry
 from ._verdict import verdict
 from ._kept import Kept, digest_or_none, key_of
@@ -42,8 +42,6 @@ BOX = 15  # pixels, edge of the boxes about spots
 DARK = 9  # and of those about reflections without spots
 _NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere these may be at least, and times the indexed spots' root mean square
 _STRONG = 300  # photons of a spot whose place counts for rms_px
-_TAIL = 5  # pixels to which spots have light beyond their strong pixels
-_RING, _LEAST_RING = 0.3, 100  # part of the pixels at one radius, and pixels, that are strong where there is a ring
 _UNEVEN = 0.01  # part of the pixels of spots that the background explains, from which on spots are found by it
 _REFITS = 3  # fits of the stills of a detector, each with the displacements of the one before
 
@@ -181,13 +179,8 @@ def _in_photons(photograph, usable, noise):
     for _ in range(2):  # spots are better known when the noise is
         photons = photograph.in_photons(noise_of(photograph.photons, usable, photograph.pedestal))
         _, strong = find_spots(photons.photons, usable, even=False)
-        usable = usable & ~_about(strong)
+        usable = usable & ~about_spots(strong)
     return photons
-
-
-def _about(strong):
-    """Spots have tails."""
-    return _core.dilated(strong, _TAIL)
 
 
 def _index(still, model, least, geometry, noise, most, begin=None):
@@ -207,7 +200,7 @@ def _index(still, model, least, geometry, noise, most, begin=None):
     spots, strong = find_spots(photons, pixels.usable, least, photograph.counting, lost)
     still.photograph, still.masked, still.shape = dataclasses.replace(photograph, photons=None), dict(pixels.why), photons.shape
     detectors = list(_detectors(photograph))
-    behind = lambda: _background(photons, pixels.usable, strong, lattices[0].detector if lattices else detectors[0])
+    behind = lambda: background_of(photons, pixels.usable, strong, lattices[0].detector if lattices else detectors[0])
     search = lambda: lattices_near(begin, spots, model, most) if begin else lattices_of(spots, detectors, model, most)
     lattices, why = _found(search)
     background = behind()
@@ -244,15 +237,6 @@ def _found(search):
         return search(), None
     except Rejected as error:
         return [], error
-
-
-def _background(photons, usable, strong, detector):
-    """The Background without pixels near strong ones, but with rings that are strong all around."""
-    radii = detector.radii(photons.shape)
-    ring = radii.astype("i4")
-    every, bright = (numpy.bincount(ring[which], minlength=int(ring.max()) + 1) for which in (usable, usable & strong))
-    around = ndimage.maximum_filter1d(bright > numpy.maximum(_RING * every, _LEAST_RING), 2 * _TAIL + 3)
-    return Background(photons, usable & (around[ring] | ~_about(strong)), radii, detector.panels.parts(photons.shape))
 
 
 def _take(still, lattices):
