@@ -1,4 +1,4 @@
-"""Photographs: from an image and a model's cell to orientation, distance and centre."""
+"""Stills: from an image and a model's cell to orientation, distance and centre."""
 
 import bz2
 import contextlib

@@ -1,4 +1,4 @@
-"""The tutorial of a photograph: its commands, run as they stand, and what they come to."""
+"""The tutorial on a still: its commands, run as printed, and their results."""
 
 import contextlib
 import csv

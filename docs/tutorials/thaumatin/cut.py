@@ -1,4 +1,4 @@
-"""Keeps of photographs the boxes about their spots, and writes the rest as gaps: python cut.py FOLDER IMAGE..."""
+"""Keeps the boxes around the spots of stills, and marks all other pixels as gaps: python cut.py FOLDER IMAGE..."""
 
 import base64
 import bz2

@@ -1,4 +1,4 @@
-"""Pulls of a fit to a photograph or a sweep: copies of it, with photons drawn anew (and intensities, of a photograph), are
+"""Pulls of a fit to a still or a sweep: copies of it, with new photons (and for a still new intensities), are
 fitted from where its fit ended: python pulls.py IMAGE MODEL COPIES, or python pulls.py LIST.expt TABLE.refl COPIES SYSTEM
 """
 
@@ -12,7 +12,7 @@ from nanobragg.refine._scans import Scan, with_boxes
 from nanobragg.refine.photographs import Model, _exposures, _simulators, boxes_of
 from nanobragg.refine.sweeps import Sweep, begin_fit
 
-DOUBT = 0.25  # part of an intensity by which the fit of a photograph lets it differ
+DOUBT = 0.25  # fraction by which the fit of a still lets an intensity differ from the model
 
 
 def restrained(fit, about, sigma):

@@ -1,4 +1,4 @@
-"""The background of a photograph: a radial profile times a field that varies slowly on the detector, and sharp rings likewise."""
+"""The background of a still: a radial profile times a field that varies slowly on the detector, and the same product for sharp rings."""
 
 import numpy
 from scipy import ndimage

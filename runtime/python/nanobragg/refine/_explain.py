@@ -1,4 +1,4 @@
-"""The pixels of a photograph's spots, explained by a crystal of mosaic blocks: positions, then profiles, then intensities."""
+"""The pixels of a still's spots, explained by a crystal of mosaic blocks: positions, then profiles, then intensities."""
 
 import dataclasses
 import warnings

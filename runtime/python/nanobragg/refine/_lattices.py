@@ -30,7 +30,7 @@ _SCALE = 0.01  # by which scattering vectors of a further lattice may be longer 
 
 
 class Rejected(Exception):
-    """Why a photograph cannot be indexed, in one sentence."""
+    """Why a still cannot be indexed, in one sentence."""
 
 
 def fit_stages(fitted, spots, system, stages, held=False):

@@ -1,4 +1,4 @@
-"""Photographs in NXmx files (HDF5), masters of Eiger detectors among them."""
+"""Diffraction images in NXmx files (HDF5), including masters of Eiger detectors."""
 
 import json
 import math

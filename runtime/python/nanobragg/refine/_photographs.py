@@ -1,4 +1,4 @@
-"""Photographs: images of a detector with what their headers say of the experiment."""
+"""Diffraction images with the experiment that their headers describe."""
 
 import dataclasses
 import os
@@ -184,7 +184,7 @@ def described(photograph, shape, masked, given=False):
 
 
 def checked(photograph):
-    """The photograph, if its numbers can be. FileError."""
+    """The image, if its numbers are possible. FileError."""
     for name in ("wavelength", "distance", "pixel"):
         if not 0 < getattr(photograph, name) < numpy.inf:
             raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be greater than 0")

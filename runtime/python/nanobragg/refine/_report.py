@@ -130,15 +130,15 @@ def write(path, results, title=None, before=()):
     if rejected:
         parts += ["<h2>Rejected</h2>", table(["shot", "why"], [(r.index, r.why) for r in rejected])]
     if good:
-        parts += ["<h2>Outliers</h2><p>Spots that the model explains worst: where they are predicted (pixels), photons above the "
-                  "background in data and model.</p>",
+        parts += ["<h2>Outliers</h2><p>The spots that the model explains worst: predicted position (pixels), photons "
+                  "above the background in data and model.</p>",
                   table(["shot", "h", "k", "l", "panel", "fast", "slow", "d (Å)", "chi-square", "data", "model"],
                         _outliers(good))]
     worst = sorted(good, key=lambda r: -r.chi2)[:5] + sorted(good, key=lambda r: r.chi2)[:5]
     shown = {r.index: r for r in worst}.values()
     if shown:
-        parts.append("<h2>Data, model and residual</h2><p>The brightest spots of the shots that fit worst and best. "
-                     "What is left is grey where nothing is, from -5 sigmas of the photons (white) to 5 (black).</p>")
+        parts.append("<h2>Data, model and residual</h2><p>The brightest spots of the worst and the best shots. "
+                     "Residuals range from -5 sigmas of the photons (white) over 0 (grey) to 5 (black).</p>")
     for r in shown:
         parts.append(f"<h3>Shot {r.index}, chi-square {r.chi2:.4g}</h3><div>")
         for hkl, data, model in r.pictures:

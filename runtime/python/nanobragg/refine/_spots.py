@@ -1,4 +1,4 @@
-"""Spots of a photograph: pixels that can be used, and where the light is."""
+"""Spots of a still: pixels that can be used, and where the light is."""
 
 import dataclasses
 import itertools

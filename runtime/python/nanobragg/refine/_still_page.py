@@ -46,9 +46,9 @@ def _places(boxes, result):
     angle = (numpy.linalg.norm(wave * BEAM + q, axis=1) - wave) / length
     both, direction, alone = foretold(off, q / length[:, None], angle)
     return [f"<p>Places of {len(hkl)} bright spots: neighbours in direction (8 degrees) and angle off the sphere (0.04 degrees) "
-            f"foretell {both:.0%} of the variance of their displacements, neighbours in direction alone {direction:.0%}, in angle "
-            f"alone {alone:.0%}. What only both together foretell is detail of the crystal's orientations that its sets of mosaic "
-            "blocks do not have.</p>"]
+            f"predict {both:.0%} of the variance of their displacements, neighbours in direction alone {direction:.0%}, in angle "
+            f"alone {alone:.0%}. The part that only both together predict is detail of the crystal's orientations that its sets of "
+            "mosaic blocks lack.</p>"]
 
 
 def still_page(still, boxes, pictures=6):
@@ -64,25 +64,25 @@ def still_page(still, boxes, pictures=6):
     q2 = (numpy.einsum("nij,nj->ni", matrices, hkl)**2).sum(axis=1)
     away = still.fitted.detector.across(at)
     lines = [(name, f"{x:.4f}", f"{s:.2g}" if s else "held") for name, x, s in zip(result.names, result.x, result.sigma)]
-    parts = [f"<p>Chi-square {result.chi2:.3g} per pixel of {len(hkl)} boxes; {result.chi2_profiles:.3g} where each spot has "
-             f"an intensity of its own: that is what shapes and places leave, the rest is that of structure factors and of the "
-             f"part of each reflection that is on the sphere. Background: {still.chi2_background:.3f}.</p>"]
+    parts = [f"<p>Chi-square {result.chi2:.3g} per pixel of {len(hkl)} boxes; {result.chi2_profiles:.3g} with a free "
+             "intensity for each spot: this part comes from shapes and positions, the rest from structure factors and "
+             f"partialities. Background: {still.chi2_background:.3f}.</p>"]
     parts += _places(boxes, result)
     if result.degenerate:
-        parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
+        parts.append("<p>The pixels cannot separate these parameters; restrain one of each group (--restrain): "
                      + "; ".join(result.degenerate) + ".</p>")
     parts += [_by(numpy.sqrt(q2), "1/d (1/Å)", chi2, profiles, data, model),
               _by(data, "photons of the spot", chi2, profiles, data, model),
               _by(numpy.degrees(numpy.arctan2(away[:, 1], away[:, 0])), "direction on the detector (degrees)", chi2, profiles,
                   data, model),
-              "<h3>Numbers of the fit</h3>",
+              "<h3>Parameters of the fit</h3>",
               _report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"], lines)]
     worst = numpy.argsort(-chi2)[:pictures]
     bright = [i for i in numpy.argsort(-data) if i not in worst][:pictures]
     name_of = lambda i: f" of lattice {of[i]}" if len(result.lattices) > 1 else ""
-    for title, some in (("Spots that are explained worst", worst), ("Brightest of the others", bright)):
-        parts.append(f"<h3>{title}</h3><p>Data, model, and what is left from -5 sigmas (white) to 5 (black), where the fit began and "
-                     "where it ended.</p><div>")
+    for title, some in (("The worst spots", worst), ("Brightest of the others", bright)):
+        parts.append(f"<h3>{title}</h3><p>Data, model, and residual from -5 sigmas (white) to 5 (black), at the start and at "
+                     "the end of the fit.</p><div>")
         for i in some:
             both = [_report.pictures_of(*_images(boxes, boxes.box == i, image)) for image in (result.before, result.image)]
             parts.append("<figure>" + "<br>".join(both) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}{name_of(i)}: chi-square "

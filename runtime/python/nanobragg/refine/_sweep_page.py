@@ -32,12 +32,12 @@ def _pulls(sweep, model):
             lines.append((f"{low:g} to {high:g}", int(here.sum()), f"{data[here].mean():.4g}", f"{photons[here].mean():.4g}",
                           f"{pull[here].mean():.2f}", f"{pull[here].std():.2f}", f"{(pull[here]**2).sum() / max(len(pull), 1):.3f}"))
     lit = pull[photons > _LIT]
-    limits = [f"<p>Most of what counting does not explain is in pixels of {most[1]} photons.</p>"] * bool(most[1])
+    limits = [f"<p>Most of chi-square beyond counting noise is in pixels of {most[1]} photons.</p>"] * bool(most[1])
     if len(lit) and (lit**2).mean() > 2:
-        limits.append(f"<p>Pixels above {_LIT:g} photons are {(lit**2).mean():.3g} times as far from the model as counting brings "
-                      "them, in the mean square: sigmas are too small, since what the model lacks is not in them.</p>")
-    return ["<h3>By brightness</h3><p>Pixels of reflections above 10 sigmas. Pulls are what is left over the root of the model's "
-            "photons; 1 is what counting alone leaves. The last column is the part of chi-square.</p>",
+        limits.append(f"<p>Above {_LIT:g} photons, mean square residuals are {(lit**2).mean():.3g} times those of counting noise. "
+                      "Sigmas do not include errors of the model and are too small.</p>")
+    return ["<h3>By brightness</h3><p>Pixels of reflections above 10 sigmas. Pulls are residuals divided by the root of the "
+            "model's photons; counting noise alone gives 1. The last column is the share of chi-square.</p>",
             _report.table(["photons of the model", "pixels", "data, mean", "model, mean", "pull, mean", "pull, standard deviation",
                            "of chi-square"], lines), *limits]
 
@@ -78,18 +78,19 @@ def page(sweep, table, pictures=12):
     result, boxes, found = sweep.explained, sweep.boxes, sweep.columns
     parts = [f"<h2>Sweep {sweep.index}</h2>"]
     if sweep.axis_unsure is not None:
-        parts.append(f"<p>The goniometer's axis is held where the list has it: the pixels would tell it to {sweep.axis_unsure:.2g} "
+        parts.append(f"<p>The goniometer's axis is held at that of the list, since the pixels "
+                     f"determine it only to {sweep.axis_unsure:.2g} "
                      "degrees. --restrain axis=SIGMA frees it.</p>")
     if result.degenerate:
-        parts.append("<p>The pixels say little of these together; restrain one of each (--restrain): "
+        parts.append("<p>The pixels cannot separate these parameters; restrain one of each group (--restrain): "
                      + "; ".join(result.degenerate) + ".</p>")
     parts.append(_report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"],
                                [(name, f"{x:.4f}", f"{s:.2g}" if s else "held")
                                 for name, x, s in zip(result.names, result.x, result.sigma)]))
     model = boxes.background + result.light
     parts += [*_by_frame(sweep, model), *_pulls(sweep, model), *_rocking(sweep, model, table, pictures)]
-    parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and what is left from -5 sigmas "
-                 "(white) to 5 (black).</p>")
+    parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and residual from -5 "
+                 "sigmas (white) to 5 (black).</p>")
     for i in numpy.argsort(-found["light"])[:pictures]:
         here = boxes.box == i
         rows, frames = boxes.rows[here], boxes.exposure[here]

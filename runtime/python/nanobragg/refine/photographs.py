@@ -1,4 +1,4 @@
-"""From photographs and a model of the crystal to refined stills, with nothing else given."""
+"""From diffraction images and a model of the crystal to refined stills, without other input."""
 
 import dataclasses
 import functools
@@ -103,7 +103,7 @@ class Model:
 
 @dataclasses.dataclass
 class Still:
-    """The result of a photograph. Lengths in A and mm, angles in degrees, places in pixels."""
+    """The result for a still. Lengths in A and mm, angles in degrees, places in pixels."""
 
     index: int
     image: str
@@ -171,7 +171,7 @@ def _detectors(photograph):
 
 
 def _in_photons(photograph, usable, noise):
-    """The photograph in photons, by the gain and the zero that are given, or that its pixels have."""
+    """The image in photons, by the gain and the zero that are given, or that its pixels have."""
     if noise is not None:
         return photograph.in_photons(Noise(*noise))
     if photograph.counting:
@@ -273,7 +273,7 @@ def _key_of_image(path, asked):
 
 
 def _share_detector(stills, model, distances):
-    """Photographs whose headers name the same detector have the same tilts, the medians of all, and the same modules. distances: whether
+    """Stills whose headers name the same detector have the same tilts, the medians of all, and the same modules. distances: whether
     they have the same distance, too."""
     groups = {}
     for still in stills:
@@ -575,7 +575,7 @@ def _refine_factors(stills, model, tested, workers, how):
 
 def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
           sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response(), resume=False, chain=False):
-    """Finds spots on photographs, indexes each with the known cell, and fits orientation and detector to their places;
+    """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
     paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
@@ -603,7 +603,7 @@ def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixel
     if pixels and crystal.grid is None:
         raise ValueError(f"'{model}' has no structure factors, by which pixels are explained; give a file with them, or --positions-only")
     if lattices < 1:
-        raise ValueError(f"--lattices is {lattices}; a photograph has one at least")
+        raise ValueError(f"--lattices is {lattices}; a still contains at least one")
     if resume and out is None:
         raise ValueError("resume= goes on with what is in a folder; give it as out=")
     paths = [os.fspath(path) for path in paths]
