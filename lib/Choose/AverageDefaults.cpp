@@ -50,8 +50,8 @@ void DefaultsChooser::chooseAveraging() {
     averaging = *given;
   } else if (isAveragedByDefault()) {
     averaging = Averaging::Closed;
-    complete.notes.push_back("the crystal is Gaussian: pixels are averages in closed form, as "
-                             "--average=closed says; --average=sampled takes samples");
+    complete.notes.push_back("the crystal is Gaussian, so pixels are averaged in closed form "
+                             "(--average=closed); --average=sampled uses samples");
   }
   experiment.variant.averaging = averaging;
   const double bandwidth = said(&O::bandwidthSigma).value_or(0);

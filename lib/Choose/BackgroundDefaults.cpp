@@ -15,6 +15,10 @@ constexpr double usualThickness = 1e-4;  // m
 constexpr double usualDensity = 1e3;     // kg/m^3
 constexpr double usualMolarMass = 18e-3; // kg/mol
 
+constexpr double highestDensity = 23e3;   // kg/m^3, that of osmium
+constexpr double lowestMolarMass = 1e-3;  // kg/mol, that of hydrogen
+constexpr double highestThickness = 1000; // m
+
 void append(std::vector<double> &list, const std::vector<double> &values) {
   list.insert(list.end(), values.begin(), values.end());
 }
@@ -49,6 +53,22 @@ void DefaultsChooser::chooseBackground() {
     requireNotNegative(thickness, "-thickness", "m");
     requireNotNegative(density, "-density", "kg/m^3");
     requirePositive(molarMass, "-MW", "kg/mol");
+    if (thickness > highestThickness)
+      throw std::invalid_argument("-thickness: " + text(thickness) +
+                                  " m is beyond any experiment; "
+                                  "give up to 1000 m, as a flag in mm and in Python in m");
+    if (density > highestDensity)
+      throw std::invalid_argument(
+          "-density: " + text(density) +
+          " kg/m^3 is more than that of any "
+          "material; give up to 23000 kg/m^3, as a flag in g/cm3 (water: 1) "
+          "and in Python in kg/m^3 (water: 1000)");
+    if (molarMass < lowestMolarMass)
+      throw std::invalid_argument(
+          "-MW: " + text(molarMass) +
+          " kg/mol is less than that of hydrogen; "
+          "give at least 0.001 kg/mol, as a flag in g/mol (water: 18) and in "
+          "Python in kg/mol (water: 0.018)");
     background.thickness.push_back(thickness);
     background.density.push_back(density);
     background.molarMass.push_back(molarMass);

@@ -37,7 +37,7 @@ StepRange DefaultsChooser::divergence(std::optional<double> Options::*range,
 
 void DefaultsChooser::chooseNormalDivergence() {
   if (said(&O::hdivRange) || said(&O::vdivRange))
-    throw std::invalid_argument("-divergence_sigma takes the place of a range of divergence; leave "
+    throw std::invalid_argument("-divergence_sigma replaces a range of divergence; leave "
                                 "out -divergence, -hdivrange and -vdivrange");
   constexpr std::int64_t usual = 5; // sources across
   Beam &beam = experiment.beam;

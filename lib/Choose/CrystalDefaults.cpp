@@ -147,7 +147,7 @@ void DefaultsChooser::chooseWidthMatrix() {
     throw std::invalid_argument("-Ncells_def needs -gauss_xtal: only Gaussian spots can have "
                                 "widths along other directions than a*, b* and c*");
   if (semantics.spotMetric == Rule::C)
-    throw std::invalid_argument("-Ncells_def cannot be had with -compat c, where the radius of a "
+    throw std::invalid_argument("-Ncells_def is not possible with -compat c, where the radius of a "
                                 "spot is the same for all directions; leave out -compat c");
   const auto [d, e, f] = *said(&O::ncellsDef);
   const auto [a, b, c] = crystal.ncells;

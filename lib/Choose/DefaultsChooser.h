@@ -104,8 +104,9 @@ private:
   void chooseAnomalous();
 
   void warn(const std::string &text) { complete.warnings.push_back(text); }
-  /// A warning where a beam centre is far off the detector, and on it if its number counts pixels.
-  void warnOfPixels(const std::string &flag, std::optional<double> metres);
+  /// A warning where a beam centre is far off the detector, and on it if its number counts pixels,
+  /// or at the edge, and near the middle if its number is in metres.
+  void warnOfCenter(const std::string &flag, std::optional<double> metres);
   /// This run depends on the switch; says so, once, when it is set Right.
   void note(Rule Semantics::*rule);
   /// The smallest whole number not below the ratio, by the switch `exactRatios`. `ofC` is the ratio

@@ -123,13 +123,13 @@ void DefaultsChooser::chooseBeamCenter() {
   d.beamCenterFast = center ? (*center)[0] : sample ? fClose : fBeam;
   d.beamCenterSlow = center ? (*center)[1] : sample ? sClose : sBeam;
   if (said.unread().panels.empty()) {
-    warnOfPixels("-Xbeam", said.unread().xBeam);
-    warnOfPixels("-Ybeam", said.unread().yBeam);
-    warnOfPixels("--beam-center", center ? std::optional((*center)[0]) : std::nullopt);
+    warnOfCenter("-Xbeam", said.unread().xBeam);
+    warnOfCenter("-Ybeam", said.unread().yBeam);
+    warnOfCenter("--beam-center", center ? std::optional((*center)[0]) : std::nullopt);
   }
 }
 
-void DefaultsChooser::warnOfPixels(const std::string &flag, std::optional<double> metres) {
+void DefaultsChooser::warnOfCenter(const std::string &flag, std::optional<double> metres) {
   const DetectorReport &r = report.detector;
   const double side = std::max(r.detSizeFast, r.detSizeSlow), pixel = experiment.detector.pixelSize;
   const auto inMillimeters = [](double length) { return text(length * 1e3); };
@@ -138,6 +138,11 @@ void DefaultsChooser::warnOfPixels(const std::string &flag, std::optional<double
     warn(flag + ": " + inMillimeters(*metres) + " mm is far off a detector of " +
          inMillimeters(side) + " mm; " + inMillimeters(*metres) + " pixels would be " +
          inMillimeters(asPixels) + " mm");
+  else if (metres && *metres > 0 && *metres < 1e-3 && *metres * 1e3 > 0.2 * side &&
+           *metres * 1e3 < 0.8 * side)
+    warn(flag + ": " + inMillimeters(*metres) + " mm is at the edge of a detector of " +
+         inMillimeters(side) + " mm; " + inMillimeters(*metres) + " m would be " +
+         inMillimeters(*metres * 1e3) + " mm");
 }
 
 void DefaultsChooser::chooseDistance() {

@@ -39,12 +39,24 @@ std::size_t editDistance(std::string_view first, std::string_view second) {
 }
 
 std::string_view closestWord(std::string_view word, std::span<const std::string_view> candidates) {
-  // No candidate is as long, and the time goes with the length.
+  // No candidate is as long, and the time is proportional to the length.
   word = word.substr(0, 64);
-  return *std::min_element(candidates.begin(), candidates.end(),
-                           [&](std::string_view a, std::string_view b) {
-                             return editDistance(word, a) < editDistance(word, b);
-                           });
+  std::string_view closest = *std::min_element(
+      candidates.begin(), candidates.end(), [&](std::string_view a, std::string_view b) {
+        return editDistance(word, a) < editDistance(word, b);
+      });
+  // "detector_distance" is "-distance" rather than "-detector_thick".
+  const std::string letters = bare(word);
+  if (4 * editDistance(word, closest) <= letters.size())
+    return closest;
+  std::size_t longest = 4;
+  for (const std::string_view candidate : candidates)
+    if (const std::string part = bare(candidate);
+        part.size() > longest && letters.find(part) != letters.npos) {
+      longest = part.size();
+      closest = candidate;
+    }
+  return closest;
 }
 
 std::string closestHint(std::string_view word, std::span<const std::string_view> candidates) {

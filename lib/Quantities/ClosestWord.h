@@ -13,7 +13,8 @@ namespace nanobragg {
 /// leading dashes and case do not count.
 std::size_t editDistance(std::string_view a, std::string_view b);
 
-/// The nearest candidate; the first of several. Candidates are not empty.
+/// The nearest candidate, or if none is near the longest of five letters and more that the word
+/// contains; the first of several. Candidates are not empty.
 std::string_view closestWord(std::string_view word, std::span<const std::string_view> candidates);
 
 /// "; the closest is 'WORD'", or nothing if no letter of the word would stay.

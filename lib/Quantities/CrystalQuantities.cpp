@@ -5,11 +5,14 @@ namespace {
 
 constexpr Range cellCount = upTo(1e9);
 constexpr UsualValues crystalSize{1e-6, 10, 1e-5, 1}, displacements{0, 1e5, 1e-3, 1e4},
-    spreads{0, 180, 0, 1.5}, turns{0, 360, 0, 360};
+    spreads{0, 180, 0, 1.5}, turns{0, 360, 0, 360, true};
 
 std::string wrongCell(std::span<const double> cell) {
   if (cell[0] == 0)
     return "the edge a must be greater than 0 A";
+  if (cell.size() != 1 && cell.size() != 3 && cell.size() != 6)
+    return "a cell has six numbers, and " + std::to_string(cell.size()) +
+           " are given; give A B C ALPHA BETA GAMMA, or A B C of a cell with right angles";
   for (std::size_t i = 3; i < cell.size(); ++i)
     if (cell[i] >= 180)
       return numberText(cell[i]) + " degrees is out of range; angles must be less than 180";

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double mostPixels = 1e6;
 constexpr Range depths{0, Range::noBound, true, true, true};
-constexpr UsualValues detectorSize{0.5, 1e4, 10, 3e3}, detectorDistance{1, 5e4, 20, 2e4},
-    onAxis{0, 2e4, 0, 3e3}, turn{0, 360, 0, 180};
+constexpr UsualValues detectorSize{0.5, 1e4, 10, 3e3}, detectorDistance{1, 5e4, 10, 5e3},
+    onAxis{0, 2e4, 0, 3e3}, turn{0, 360, 0, 180, true};
 
 std::string emptyRegion(std::span<const double> roi) {
   for (std::size_t i = 0; i < 4; i += 2)
@@ -321,7 +321,7 @@ constexpr Quantity responseRows[] = {
      Range::notNegative(), in<&O::deadTime>,
      More{.python = "Detector.dead_time",
           .parameter = "dead_time",
-          .usual = UsualValues{0, 1, 0, 1e-3}}},
+          .usual = UsualValues{0, 1, 0, 1e-5}}},
 };
 
 constexpr Quantity outputRows[] = {

@@ -30,8 +30,14 @@ constexpr NamedUnit namedUnits[] = {{"m", "meter", "m", 1},
                                     {"rad", "radian", "rad", 1},
                                     {"degrees", "degree", "rad", std::numbers::pi / 180},
                                     {"mrad", "milliradian", "rad", 1e-3},
+                                    {"urad", "", "rad", 1e-6},
                                     {"percent", "percent", "1", 0.01},
-                                    {"ns", "", "s", 1e-9}};
+                                    {"ms", "", "s", 1e-3},
+                                    {"us", "", "s", 1e-6},
+                                    {"ns", "", "s", 1e-9},
+                                    {"fs", "", "s", 1e-15},
+                                    {"photons/um^2", "", "1/m^2", 1e12},
+                                    {"photons/mm^2", "", "1/m^2", 1e6}};
 
 std::string rounded(double value) {
   char digits[32];
@@ -63,7 +69,8 @@ std::string meant(const Quantity &row, double given, std::size_t index, Caller c
   const UsualValues usual = usualAt(row, index);
   const auto written = [&](const NamedUnit &unit) -> std::string {
     const double inSI = given * unit.value, value = row.unit->fromSI(inSI, index);
-    if (unit.si != si || std::fabs(value) < usual.usuallyLowest ||
+    const bool never = own == "degrees" && unit.name == "urad"; // far apart
+    if (unit.si != si || never || std::fabs(value) < usual.usuallyLowest ||
         std::fabs(value) > usual.usuallyHighest)
       return {};
     // A flag's number has been through SI units, which round it.
@@ -91,14 +98,19 @@ std::string meant(const Quantity &row, double given, std::size_t index, Caller c
   return {};
 }
 
-/// An energy that is given as a wavelength.
-std::string otherQuantity(const Quantity &row, double given, Caller caller) {
-  if (row.name() != "-lambda" || given < 1000)
+/// An energy that is given as a wavelength, which is `angstroms`.
+std::string otherQuantity(const Quantity &row, double angstroms, double given, Caller caller) {
+  const bool kilo = angstroms > row.more.usual.usuallyHighest && angstroms < 40;
+  if (row.name() != "-lambda" || !(kilo || given >= 1000))
     return {};
-  const std::string number = numberText(given);
-  return caller == Caller::CommandLine ? number + " eV would be -energy " + number
-         : caller == Caller::Python ? "for an energy, Beam(energy=" + number + " * nb.electronvolt)"
-                                    : "for an energy in eV, 1.2398419843320026e-6 / " + number;
+  const std::string number = kilo ? rounded(angstroms) : numberText(given);
+  const double inElectronvolts = kilo ? 1000 * angstroms : given;
+  if (caller == Caller::CommandLine)
+    return number + (kilo ? " keV" : " eV") + " would be -energy " + rounded(inElectronvolts);
+  if (caller == Caller::Python)
+    return "for an energy, Beam(energy=" + number + " * nb." +
+           (kilo ? "kiloelectronvolt)" : "electronvolt)");
+  return "for an energy in eV, 1.2398419843320026e-6 / " + rounded(inElectronvolts);
 }
 
 } // namespace
@@ -107,35 +119,37 @@ std::optional<UnitSlip> slipOfUnits(const Quantity &row, double inSI, std::size_
                                     Caller caller) {
   const UsualValues usual = usualAt(row, index);
   const bool flag = caller == Caller::CommandLine;
-  const std::string_view si = unitAt(row.unit->si, index), own = unitAt(row.unit->name, index);
-  // Other angles and fractions of flags are in their usual unit.
+  const std::string_view si = unitAt(row.unit->si, index);
   if (usual.highest <= 0 || !std::isfinite(inSI) || inSI == 0 || (inSI < 0 && row.range.low >= 0) ||
-      (flag && !isAngleOfCell(row, index) && (si == "rad" || si == "1")))
+      (flag && (usual.rotation || si == "1")))
     return {};
   constexpr double rounding = 1 + 1e-12;
-  if (!flag && std::fabs(inSI) <= row.unit->inSI(usual.usuallyHighest, index) * rounding)
-    return {};
   const double value = row.unit->fromSI(inSI, index), size = std::fabs(value);
+  const auto isBetween = [&](double low, double high) {
+    return size >= low / rounding && size <= high * rounding;
+  };
+  if (isBetween(usual.usuallyLowest, usual.usuallyHighest))
+    return {};
+  // In SI a length without its unit is too large.
+  const double lowest = flag ? usual.lowest : 0;
+  const bool certain = !isBetween(lowest, usual.highest);
+  const double number = flag ? value : inSI;
+  std::string words = otherQuantity(row, value, number, caller);
+  if (words.empty())
+    words = meant(row, number, index, caller);
+  if (!certain && words.empty())
+    return {};
+  const std::string unit(flag ? unitAt(row.unit->name, index) : si == "1" ? "" : si);
+  const std::string behind = unit.empty() ? "" : " " + unit;
   const auto given = [&](double bound) {
     return rounded(flag ? bound : row.unit->inSI(bound, index));
   };
-  // In SI a number without its unit is too large.
-  const bool certain = size > usual.highest * rounding || (flag && size < usual.lowest / rounding);
-  if (flag && !certain)
-    return {};
-  const double number = flag ? value : inSI;
-  std::string words = meant(row, number, index, caller);
-  if (!certain && words.empty())
-    return {};
-  if (words.empty())
-    words = otherQuantity(row, number, caller);
-  const std::string unit(flag ? own : si == "1" ? "" : si);
-  std::string sentence = rounded(number) + (unit.empty() ? "" : " " + unit);
+  const double low = certain ? lowest : usual.usuallyLowest,
+               high = certain ? usual.highest : usual.usuallyHighest;
+  std::string sentence = rounded(number) + behind;
   sentence += certain ? " is beyond any experiment; values " : " is unusual; most are ";
-  const double most = certain ? usual.highest : usual.usuallyHighest;
-  sentence +=
-      (flag && usual.lowest > 0 ? "from " + given(usual.lowest) + " to " : "up to ") + given(most);
-  sentence += (unit.empty() ? "" : " " + unit) + std::string(certain ? " are allowed" : "") + "; ";
+  sentence += (low > 0 ? "from " + given(low) + " to " : "up to ") + given(high) + behind;
+  sentence += certain ? " are allowed; " : "; ";
   if (!flag)
     sentence += "numbers are in SI units" + std::string(words.empty() ? "" : ": ");
   return UnitSlip{sentence + (words.empty() && flag ? "check the unit, which is " + unit : words),

@@ -159,7 +159,7 @@ std::string lostEffect(const Quantity &row, const Options &options,
   }));
   if (unread == 0)
     return {};
-  return (unread == fields ? none : " has only a part of its effect: ") + "it counts only " +
+  return (unread == fields ? none : " has only a part of its effect: ") + "it applies only " +
          std::string(row.more.only);
 }
 

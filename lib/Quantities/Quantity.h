@@ -45,6 +45,7 @@ struct Field {
 /// meant. No check where `highest` is 0.
 struct UsualValues {
   double lowest = 0, highest = 0, usuallyLowest = 0, usuallyHighest = 0;
+  bool rotation = false; ///< any number of degrees is possible
 };
 
 /// The columns that not every quantity has.

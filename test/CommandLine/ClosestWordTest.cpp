@@ -22,6 +22,7 @@ TEST(ClosestWord, FindsTheFlagThatWasMeant) {
   EXPECT_EQ(closestWord("-detsize_x", all), "-detsize_f");
   EXPECT_EQ(closestWord("-threads", all), "--threads");
   EXPECT_EQ(closestWord("-defaultF", all), "-default_F");
+  EXPECT_EQ(closestWord("-detector_distance", all), "-distance");
 }
 
 } // namespace

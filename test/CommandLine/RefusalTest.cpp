@@ -139,6 +139,12 @@ TEST(Refusal, DirectionsAreNotZero) {
   EXPECT_THAT(refusal("-beam_vector 0 0 0"), HasSubstr("-beam_vector: 0 0 0 is not a direction"));
 }
 
+TEST(Refusal, PartsOfACell) {
+  EXPECT_THAT(refusal("-cell 40 40 40 90 90"),
+              HasSubstr("a cell has six numbers, and 5 are given"));
+  EXPECT_THAT(refusal("-cell 40 50"), HasSubstr("a cell has six numbers, and 2 are given"));
+}
+
 TEST(Refusal, StrayWords) {
   EXPECT_THAT(refusal("a.hkl -N 5"), AllOf(HasSubstr("'a.hkl'"), HasSubstr("before the first")));
   EXPECT_THAT(refusal("-N 5 6"), AllOf(HasSubstr("stray word '6'"), HasSubstr("after -N")));

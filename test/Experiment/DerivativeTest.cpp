@@ -34,7 +34,7 @@ TEST(Derivative, TextReadsBack) {
 
 TEST(Derivative, RefusesWithAReason) {
   EXPECT_EQ(whyNot("grad(cell_a)"),
-            "derivative 'grad(cell_a)': 'grad' is none of none, jacobian, jvp, vjp, hvp");
+            "derivative 'grad(cell_a)': 'grad' is not one of none, jacobian, jvp, vjp, hvp");
   EXPECT_EQ(whyNot("vjp"), "derivative 'vjp': expected MODE(PARAMETER,...)");
   EXPECT_EQ(whyNot("vjp()"), "derivative 'vjp()': there is no derivative by ''");
   EXPECT_EQ(whyNot("vjp(phi_steps)"),

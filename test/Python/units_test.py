@@ -74,6 +74,9 @@ class ForgottenUnits(unittest.TestCase):
     def test_values_that_are_unusual_are_warned_of(self):
         for part, field, value, words in (("crystal", "mosaic_spread", 0.5, r"0\.5 rad is unusual; most are up to 0\.0\d+ rad; .*0\.5 \* nb\.degree"),
                                           ("goniometer", "osc", 1.0, r"1 \* nb\.degree"), ("detector", "distance", 30, r"30 \* nb\.millimeter"),
+                                          ("detector", "distance", 15.0, r"15 \* nb\.millimeter"),
+                                          ("beam", "wavelength", 12.4 * A, r"Beam\(energy=12\.4 \* nb\.kiloelectronvolt\)"),
+                                          ("beam", "fluence", 1e12, r"1e\+12 1/m\^2 is unusual; .*1e\+24 for 1e\+12 photons/um\^2"),
                                           ("beam", "dispersion", 1, r"1 \* nb\.percent")):
             with self.subTest(field), self.assertWarnsRegex(nb.Warning, words):
                 sim(**{part: {field: value}})
@@ -85,7 +88,7 @@ class ForgottenUnits(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             made = sim(crystal=dict(misset=(0, -3.1, 6.28)), goniometer=dict(phi=2 * np.pi), detector=dict(beam_center=(-0.2, 0.3)))
-            made.set(misset=(-6, 0, 1e-9), wavelength=20 * A, distance=15.0, phi0=-6.5)
+            made.set(misset=(-6, 0, 1e-9), wavelength=5 * A, distance=4.0, fluence=1e20, phi0=-6.5)
         sim(beam=dict(energy=92 * nb.electronvolt))
 
     def test_parameters(self):
@@ -100,6 +103,11 @@ class ForgottenUnits(unittest.TestCase):
         self.refused(lambda: f.image([70, 0, 0, 0]), "cell_a: 70 m")
         self.refused(lambda: f.vjp([7e-9, 10, 0, 0], np.zeros(made.shape)), "misset_x: 10 rad")
         self.refused(lambda: made.images({"misset": [[0, 0, 0], [0, 0, 30]]}), "misset_z: 30 rad")
+        self.refused(lambda: made.set(fluence=1e37), "fluence: 1e+37 1/m^2 is beyond any experiment")
+        for how in (lambda: made.set(distance=15.0), lambda: made.images({"distance": np.array([0.1, 15.0])}),
+                    lambda: made.images({"fluence": np.array([1e24, 1e12])})):
+            with self.assertWarnsRegex(nb.Warning, "is unusual; most are"):
+                how()
 
     def test_flags(self):
         for flags, words in (("-lambda 1e-10", "1e-10 m would be -lambda 1"), ("-distance 0.28", "0.28 m would be -distance 280")):

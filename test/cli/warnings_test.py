@@ -80,6 +80,34 @@ SLIPS = [
     ("-cell 4e-9", ["-cell: 4e-09 A", "4e-09 m would be -cell 40"]),
     ("-detsize 0.4 -pixel 0.1", ["0.4 m would be -detsize 400"]),
     ("-xtalsize 20 -beamsize 30", ["20 um would be -xtalsize 0.02"]),
+    ("-mosaic 300 -mosaic_dom 5", ["-mosaic: 300 degrees", "up to 180 degrees"]),
+    ("-divergence 2000", ["2000 urad would be -divergence 2"]),
+    ("-fluence 1e37", ["-fluence: 1e+37 photons/m^2", "check the unit"]),
+    ("-exposure 1e8 -flux 1e12", ["-exposure: 1e+08 s"]),
+]
+
+# An unusual value that another unit explains, and the parts of the warning.
+UNUSUAL = [
+    ("-fluence 1e12", ["-fluence: 1e+12 photons/m^2 is unusual; most are from 1e+14 to 1e+31 photons/m^2",
+                       "1e+12 photons/um^2 would be -fluence 1e+24"]),
+    ("-distance 15000", ["-distance: 15000 mm is unusual; most are from 10 to 5000 mm",
+                         "15000 um would be -distance 15"]),
+    ("-distance 5", ["5 m would be -distance 5000"]),
+    ("-lambda 12.4", ["-lambda: 12.4 A is unusual", "12.4 keV would be -energy 12400"]),
+    ("-lambda 0.1", ["0.1 nm would be -lambda 1"]),
+    ("-energy 100", ["100 keV would be -energy 100000"]),
+    ("-cell 1.8", ["1.8 nm would be -cell 18"]),
+    ("-dmin 0.15", ["0.15 nm would be -dmin 1.5"]),
+    ("-pixel 8", ["8 um would be -pixel 0.008"]),
+    ("-detector_thick 5 -detector_abs 500", ["5 mm would be -detector_thick 5000"]),
+    ("-mosaic 20 -mosaic_dom 5", ["20 mrad would be -mosaic 1.14592"]),
+    ("-divergence 200", ["200 urad would be -divergence 0.2"]),
+    ("-water 0.05", ["0.05 mm would be -water 50"]),
+    ("-beamsize 5 -flux 1e12", ["5 um would be -beamsize 0.005"]),
+    ("-exposure 1e5 -flux 1e12", ["100000 ms would be -exposure 100"]),
+    ("-Xbeam 5000", ["5000 um would be -Xbeam 5"]),
+    ("-detpixels 100 -pixel 1 -Xbeam 0.05", ["-Xbeam: 0.05 mm is at the edge of a detector of 100 mm; "
+                                           "0.05 m would be 50 mm"]),
 ]
 
 
@@ -114,13 +142,31 @@ class Warnings(NbSimTest):
             with self.subTest(words):
                 done = self.run_nb_sim((GOOD + " " + words).split())
                 self.assertNotEqual(done.returncode, 0)
-                for part in [*parts, "is beyond any experiment; values from "]:
+                for part in [*parts, "is beyond any experiment; values "]:
                     self.assertIn(part, done.stderr)
 
+    def test_unusual_values(self):
+        for words, parts in UNUSUAL:
+            with self.subTest(words):
+                found = [line for line in self.warnings_of(words) if parts[-1] in line]
+                self.assertTrue(found, self.warnings_of(words))
+                for part in parts:
+                    self.assertIn(part, found[0])
+
+    def test_materials(self):
+        for words, part in (("-stol table -density 1000", "more than that of any material"),
+                            ("-stol table -MW 0.018", "less than that of hydrogen"),
+                            ("-stol table -thickness 1e9", "beyond any experiment")):
+            with self.subTest(words):
+                done = self.run_nb_sim((GOOD + " " + words).split())
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(part, done.stderr)
+
     def test_values_in_their_unit(self):
-        for words in ("-lambda 0.05", "-lambda 12.4", "-energy 500", "-energy 80000", "-distance 5",
-                      "-distance 20000", "-pixel 0.01", "-pixel 2", "-detector_thick 10", "-dmin 0.4",
-                      "-detsize 3000 -pixel 9", "-xtalsize 0.00001", "-cell 2.5", "-beamsize 0.0001"):
+        for words in ("-lambda 0.3", "-lambda 5", "-energy 500", "-energy 80000", "-distance 20",
+                      "-distance 4000", "-pixel 0.01", "-pixel 2", "-detector_thick 10", "-dmin 0.4",
+                      "-detsize 900 -pixel 4", "-fluence 1e20", "-fluence 1e30", "-phi 3600",
+                      "-mosaic 90 -mosaic_dom 5", "-osc 90", "-misset 0 400 0", "-divergence 0.001", "-xtalsize 0.00001", "-cell 2.5", "-beamsize 0.0001"):
             with self.subTest(words):
                 self.assertEqual([line for line in self.warnings_of(words) if "usual" in line], [])
 

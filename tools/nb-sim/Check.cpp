@@ -95,7 +95,15 @@ std::string filesText(const RunSetup &setup, bool series) {
   return text.empty() ? "none" : text;
 }
 
-/// Seconds of one image on the processor, from pixels that are drawn at random.
+/// Seconds of the whole image.
+double imageSeconds(const Experiment &e, const SimulatorOptions &options) {
+  Simulator simulator(e, options);
+  std::vector<float> values(simulator.pixels());
+  return simulator.render(std::span<float>(values)).runSeconds;
+}
+
+/// Seconds of one image on the processor: measured, or if it takes more than some seconds estimated
+/// from pixels that are drawn at random.
 std::string timeText(const RunSetup &setup, KernelProvider &kernels, std::int64_t images) {
   const Experiment &e = setup.complete.experiment;
   SimulatorOptions options = setup.simulatorOptions(kernels);
@@ -129,11 +137,17 @@ std::string timeText(const RunSetup &setup, KernelProvider &kernels, std::int64_
       count = std::min(pixels, 4 * count);
       continue;
     }
-    const double image = result.runSeconds * double(pixels) / double(count);
+    double image = result.runSeconds * double(pixels) / double(count);
+    constexpr double shortEnough = 5; // s
+    std::string how = "measured on " + std::to_string(count) + " pixels";
+    // Lists of pixels take longer than images, which may come from tables of reflections.
+    if (image < shortEnough && options.pixels.empty()) {
+      image = imageSeconds(e, options);
+      how = "measured";
+    }
     return "about " + durationText(image * double(images)) +
-           (images > 1 ? ", " + durationText(image) + " an image" : "") +
-           ", on the processor, measured on " + std::to_string(count) +
-           " pixels; files and the compilation are not counted";
+           (images > 1 ? ", " + durationText(image) + " an image" : "") + ", on the processor, " +
+           how + "; files and the compilation are not counted";
   }
 }
 

@@ -209,8 +209,6 @@ struct PythonRequest : ExperimentRequest {
       throw std::invalid_argument("a background is a table of at least one row (sin(theta)/lambda "
                                   "in 1/m, ascending; electrons per molecule)");
     checkUnits("background_stol", "Background.stol", stol, caller);
-    if (thickness)
-      checkField("Background.thickness", "-distance", {&*thickness, 1});
     inputs.backgrounds.push_back({"Beam.background",
                                   "",
                                   std::move(stol),
@@ -403,6 +401,14 @@ void bindExperiment(nb::module_ &module) {
       },
       nb::arg("name"), nb::arg("flag"), nb::arg("numbers"),
       "Refuses numbers of a field that only a forgotten unit explains; `flag` has such numbers.");
+
+  module.def(
+      "unusual",
+      [](const std::string &parameter, const std::vector<double> &numbers) {
+        return checkUnits(parameter, parameter, numbers, Caller::Python);
+      },
+      nb::arg("parameter"), nb::arg("numbers"),
+      "A sentence about a number of a parameter that may lack its unit; None: all are usual.");
 
   module.def("quantities", quantities,
              "For each quantity that Python names: its class and field, the kind (number, whole or "

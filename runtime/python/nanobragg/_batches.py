@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from . import _core
 from ._arrays import Array, doubles
 from ._deprecated import deprecated
+from ._errors import Warning
 from ._snapshots import snapshot
 
 if TYPE_CHECKING:
@@ -40,6 +43,11 @@ def batch(sim: Simulator, parameters: Mapping[str, Any], wrt: Iterable[str] = ()
             columns[member] = array[:, i:i + 1] if group else array.reshape(shots, int(numpy.prod(wanted, dtype=int)))
     if shots is None:
         raise ValueError("a batch needs at least one parameter with an array of its values, such as {'cell_a': array}")
+    for name, column in columns.items():
+        sizes = numpy.abs(column.ravel())
+        extremes = column.ravel()[[sizes.argmin(), sizes.argmax()]] if len(sizes) else sizes
+        if doubt := _core.unusual(name, extremes.tolist()):
+            warnings.warn(doubt, Warning, stacklevel=3)
     by = [member for name in wrt for member in sim._members(name)]
     function = snapshot(sim, (*columns, *(name for name in by if name not in columns)), tuple(by))[1]
     given = numpy.concatenate(list(columns.values()), axis=1)

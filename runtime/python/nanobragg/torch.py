@@ -202,6 +202,9 @@ class NBImage(torch.nn.Module):
                 values[name] = start + getattr(self, f"_scale_{name}") * own
         return values
 
+    def extra_repr(self):
+        return f"{self.sim!r}, {', '.join(self.names)}"
+
     def forward(self):
         return image(self.sim, **self.values())
 
