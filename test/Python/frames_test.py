@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 import nanobragg as nb
-from nanobragg.frames import Frames, Poisson
+from nanobragg.frames import Frames, Poisson, add_photons
 
 warnings.filterwarnings("ignore", category=nb.Warning)
 FLAGS = "-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 40 -pixel 1 -oversample 1 -fluence 1e27"
@@ -29,6 +29,20 @@ class Counts(unittest.TestCase):
                 chi = ((counts - expected)[well] ** 2 / expected[well]).sum()
                 self.assertLess(abs(chi - well.sum()), 5 * np.sqrt(2 * well.sum()))
                 self.assertLess(abs(counts[~well].sum() - expected[~well].sum()), 5 * np.sqrt(expected[~well].sum() + 1))
+
+
+    def test_photons_of_each_pixel_are_poissons(self):
+        light = np.array([0.0, 1e-30, 0.02, 0.3, 0.49, 0.5, 7.0, 0.0, 0.1])
+        rng, frames = np.random.default_rng(4), 40_000
+        drawn = np.zeros((frames, len(light)), dtype=np.int32)
+        for counts in drawn:
+            add_photons(counts, light, rng)
+        error = np.sqrt(light / frames)
+        self.assertTrue((abs(drawn.mean(axis=0) - light) <= 5 * error).all())
+        # The variance is the mean, whose own error follows from the fourth moment; pixels are independent.
+        self.assertTrue((abs(drawn.var(axis=0) - light) <= 5 * np.sqrt((light + 2 * light**2) / frames)).all())
+        covariance = np.cov(drawn[:, 2:7].T) - np.diag(light[2:7])
+        self.assertLess(abs(covariance[np.triu_indices(5, 1)]).max(), 5 * np.sqrt(light[6] * light[5] / frames))
 
 
 class Sets(unittest.TestCase):

@@ -80,7 +80,7 @@ def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
     else:
         panel, (slow, fast) = pixels[:, 0].astype(int), pixels[:, 1:].T
         away = corner[panel] + size * ((slow[:, None] + 0.5) * along_slow[panel] + (fast[:, None] + 0.5) * along_fast[panel])
-    return away / numpy.linalg.norm(away, axis=-1, keepdims=True)
+    return away / numpy.sqrt(numpy.einsum("...i,...i", away, away))[..., None]
 
 
 def miller_indices(sim: Simulator, wavelength: float | None, pixels: Any = None) -> NDArray[numpy.float64]:
