@@ -48,8 +48,10 @@ class Bench(unittest.TestCase):
         self.assertTrue(data["processor"])
         self.assertIn(data["processor"], text)
         self.assertIn("--reference=PATH/reference", text)
-        self.assertEqual(len(re.findall(r"^\| gauss \| 7 \|", text, re.M)), 4)
-        widths = {line.count("|") for line in text.splitlines() if line.startswith("|")}
+        speed = text[text.index("## Time per sample"):text.index("## Instructions")]
+        self.assertIn("N = 7, mosaic domains: 2, oversample: 2, sources: 9, phi steps: 1", speed.replace("\n", " "))
+        self.assertEqual(len(re.findall(r"^\| gauss, (constant|tricubic) \| f64 \| [12] \|", speed, re.M)), 4)
+        widths = {line.count("|") for line in speed.splitlines() if line.startswith("|")}
         self.assertEqual(len(widths), 1, text)
 
     def test_instructions_are_counted_exactly(self):

@@ -78,7 +78,7 @@ def version(python, framework):
 
 
 def table(rows):
-    return ["| what | against | ours, ms | the other, ms | times: median (least to most) |", "|---|---|--:|--:|--:|",
+    return ["| run | compared with | nb-sim, ms | other, ms | ratio: median (least to most) |", "|---|---|--:|--:|--:|",
             *(f"| {what} | {against} | {1e3 * own:.1f} | {1e3 * other:.1f} | {statistics.median(ratios):.2f} "
               f"({ratios[0]:.2f} to {ratios[-1]:.2f}) |" for what, against, own, other, ratios in rows)]
 
@@ -111,11 +111,11 @@ def main():
 
     commit, today = said("git", "rev-parse", "--short=10", "HEAD") or "unknown", datetime.date.today().isoformat()
     lines = ["# Whole commands, measured by one command", "",
-             "What a user waits for, on one machine. `test/bench/page.py` wrote this page and its history.", "",
+             "How long whole commands take, on one machine. `test/bench/page.py` wrote this page and its history.", "",
              f"{today}, commit {commit}, {said(nb_sim, '--version')}, {processor()}, {platform.system()} "
              f"{platform.release().split('-')[0]}, load {os.getloadavg()[0]:.1f}.",
              f"{args.pixels} x {args.pixels} pixels, {args.domains} mosaic domains, N = 10, one thread, {args.pairs} pairs in turn,",
-             "processor time of the whole process. More than 1: the other program takes longer.", "", "```sh",
+             "processor time of the whole process. A ratio above 1: the other program takes longer.", "", "```sh",
              f"nb-sim {' '.join(words).replace(str(ROOT) + '/', '')}", "```", ""]
     lines += table(rows)
     python, pixels = args.frameworks or str(args.build / "venv/bin/python"), min(args.pixels, 256)

@@ -93,49 +93,78 @@ Json toJson(const Start &start) {
           {"run_seconds", start.run}};
 }
 
+/// Shape and structure factors, and the counts that differ from those of the first row.
+std::string experimentText(const Workload &w, const Workload &first) {
+  std::string text = w.shape + ", " + w.factors;
+  const auto add = [&](int count, int usual, const char *format) {
+    if (count != usual)
+      text += ", " + formatted(format, count);
+  };
+  add(w.cells, first.cells, "N = %d");
+  add(w.domains, first.domains, "%d domains");
+  add(w.oversample, first.oversample, "oversample %d");
+  add(w.sources, first.sources, "%d sources");
+  add(w.phiSteps, first.phiSteps, "%d phi steps");
+  return text;
+}
+
+std::string rowBegin(const Measurement &m, const Workload &first) {
+  return formatted("| %s | %s | %d |", experimentText(m.workload, first).c_str(),
+                   m.precision.c_str(), m.threads);
+}
+
 std::string speedSection(const Report &report) {
   const bool reference = !report.reference.empty();
+  const Workload &first = report.rows.front().workload;
   std::string text =
       "\n## Time per sample\n\n"
-      "One sample is one evaluation of the innermost body: for one pixel, sub-pixel, source, phi "
+      "A sample is one evaluation of the innermost body: for one pixel, sub-pixel, source, phi "
       "step and mosaic domain. Median of " +
       std::to_string(report.repeat) +
-      " runs. Instructions are those that one sample takes on average on one thread, counted "
-      "exactly. Bound: the least number of cycles for which the busiest part of the processor is "
-      "occupied with these instructions, by LLVM's scheduling model, and its share of the measured "
-      "time, at the clock measured in the same run. Compile time is that of the kernel when it is "
-      "first "
-      "needed; where none is given an "
-      "earlier row has the same kernel. Gradient: nanoseconds per sample of a kernel that computes "
-      "nothing but the gradient (reverse mode) by cell, orientation, mosaic spread, wavelength and "
-      "all of the detector's numbers, and its ratio to the time of an image.\n";
+      " runs. Experiments are named by crystal shape and structure factors. " +
+      formatted("Unless stated otherwise: N = %d, mosaic domains: %d, oversample: %d, sources: %d, "
+                "phi steps: %d.\n",
+                first.cells, first.domains, first.oversample, first.sources, first.phiSteps);
   if (reference)
     text += "\nThe C program is " + report.reference +
-            ". It was run in turn with ours, with as many threads and the same flags; its own "
-            "start-up, measured with one pixel, is subtracted. Difference: of the worst pixel, "
-            "relative to the brightest. For round crystals it is large because of one pixel, which "
-            "the direct beam hits exactly: there the C program's formula cancels to 0.\n";
-  text += "\n| shape | N | F | mosaic domains | oversample | sources | phi steps | precision | "
-          "threads | ns | instructions | bound, cycles | of the time | compile, ms | gradient, ns "
-          "| times the image |";
+            ". Both programs ran in turn, with the same number of threads and the same flags. The "
+            "start-up of the C program, measured with one pixel, is subtracted. The difference is "
+            "that of the worst pixel, relative to the brightest. For round crystals it is large "
+            "because of the one pixel that the direct beam hits exactly: there the C program's "
+            "formula cancels to 0.\n";
+  text += "\n| experiment | precision | threads | ns |";
   text += reference ? " C, ns | speedup | difference |\n" : "\n";
-  text += "|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|";
+  text += "|---|---|--:|--:|";
   text += reference ? "--:|--:|--:|\n" : "\n";
   for (const Measurement &m : report.rows) {
-    const Workload &w = m.workload;
-    text +=
-        formatted("| %s | %d | %s | %d | %d | %d | %d | %s | %d | %.2f | %s | %s | %s | %s |",
-                  w.shape.c_str(), w.cells, w.factors.c_str(), w.domains, w.oversample, w.sources,
-                  w.phiSteps, m.precision.c_str(), m.threads, m.nsPerSample(),
-                  instructionsText(m).c_str(), cyclesText(m).c_str(), shareText(m).c_str(),
-                  m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
-    text += m.gradientSeconds
-                ? formatted(" %.2f | %.2f |", m.gradientNsPerSample(), m.gradientCost())
-                : "  |  |";
+    text += rowBegin(m, first) + formatted(" %.2f |", m.nsPerSample());
     if (m.reference)
       text += formatted(" %.1f | %.1f | %.0e |", m.referenceNsPerSample(), m.speedup(),
                         m.worstDifference);
     text += "\n";
+  }
+  text +=
+      "\n## Instructions, compilation and gradients\n\n"
+      "Instructions are the average number per sample on one thread, counted exactly. The bound "
+      "is the least number of cycles for which the busiest part of the processor is occupied "
+      "with these instructions, by LLVM's scheduling model; its share of the time is taken at "
+      "the clock measured in the same run. Compile time is that of a kernel when it is first "
+      "needed. A gradient is a kernel that computes nothing but the gradient (reverse mode) by "
+      "cell, orientation, mosaic spread, wavelength and all numbers of the detector.\n\n"
+      "| experiment | precision | threads | instructions | bound, cycles | share of the time | "
+      "compile, ms | gradient, ns | times the image |\n"
+      "|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
+  for (const Measurement &m : report.rows) {
+    if (!m.executed && !m.gradientSeconds && m.compileSeconds <= 0)
+      continue;
+    text +=
+        rowBegin(m, first) +
+        formatted(" %s | %s | %s | %s |", instructionsText(m).c_str(), cyclesText(m).c_str(),
+                  shareText(m).c_str(),
+                  m.compileSeconds > 0 ? formatted("%.0f", m.compileSeconds * 1e3).c_str() : "");
+    text += m.gradientSeconds
+                ? formatted(" %.2f | %.2f |\n", m.gradientNsPerSample(), m.gradientCost())
+                : "  |  |\n";
   }
   return text;
 }
@@ -143,11 +172,11 @@ std::string speedSection(const Report &report) {
 std::string startsSection(const Report &report) {
   std::string text =
       "\n## Start-up\n\n"
-      "Milliseconds. Set-up is the time from `main` to the first tile: reading 450,000 structure "
-      "factors, deriving the numbers, getting the kernel, tables, threads; run is that of all "
-      "tiles. Cold: nb-sim with an empty kernel cache; warm, same process: a second simulator; "
-      "warm, another process: nb-sim with the kernel in the cache. Before `main` comes what the "
-      "operating system and the dynamic loader take.\n\n"
+      "Times in milliseconds. Set-up is the time from `main` to the first tile: reading 450,000 "
+      "structure factors, deriving the numbers, getting the kernel, tables, threads; run is the "
+      "time of all tiles. Cold: nb-sim with an empty kernel cache; warm, same process: a second "
+      "simulator; warm, another process: nb-sim with the kernel in the cache. The time before "
+      "`main` is that of the operating system and the dynamic loader.\n\n"
       "| pixels | threads | start | before main | set-up | of which kernel | of which compiling | "
       "run |\n|--:|--:|---|--:|--:|--:|--:|--:|\n";
   for (const Starts &s : report.starts)
@@ -165,7 +194,7 @@ std::string startsSection(const Report &report) {
 
 std::string Report::toMarkdown() const {
   std::string text = "# CPU, " + machine.date + "\n\n" + machineText(*this) +
-                     "\n\nWritten by\n\n```sh\n" + command + "\n```\n\n" +
+                     "\n\nThis command wrote the page:\n\n```sh\n" + command + "\n```\n\n" +
                      formatted("Loading the compiler took %.0f ms.\n", loadSeconds * 1e3);
   if (!rows.empty())
     text += speedSection(*this);
