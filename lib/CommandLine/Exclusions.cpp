@@ -58,7 +58,7 @@ std::vector<Exclusion> makeTable() {
   }
   table.add(prints, {"--timing"}, "nothing is run");
   table.add({"--beam-center"}, {"-Xbeam", "-Ybeam", "-Xclose", "-Yclose", "-ORGX", "-ORGY"},
-            "each of them says where the beam meets the detector");
+            "each of them sets the beam centre");
   table.add({"--list-parameters", "--check"}, {"--timing"}, "nothing is run");
   table.add({"--list-parameters", "--check", "--emit", "--print-pipeline"}, {"--profile"},
             "nothing is run");
@@ -83,7 +83,7 @@ std::vector<Exclusion> makeTable() {
       {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},
       "the second is for a single run");
   table.add({"--spectrum"}, {"-sourcefile"}, "both list the sources");
-  table.add({"--sensor-material"}, {"-detector_absorb"}, "both say how deep the sensor absorbs");
+  table.add({"--sensor-material"}, {"-detector_absorb"}, "both set the absorption of the sensor");
   table.add({"--hkl-channels"}, {"-hkl", "-dump"}, "both give the structure factors");
   table.add({"--hkl-channels"}, {"--anomalous-atoms", "--anomalous-table"},
             "each makes structure factors depend on the energy");

@@ -134,7 +134,7 @@ std::string readBytes(const std::string &path) {
         break;
       filled += std::size_t(got);
       if (device) // all but an empty one such as /dev/null have no end
-        throw FileError(path, "is a device and no file; name a file or a pipe");
+        throw FileError(path, "is a device, not a file; name a file or a pipe");
       if (filled > most)
         throw tooLarge(path);
     }

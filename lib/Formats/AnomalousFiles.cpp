@@ -171,7 +171,7 @@ StructureFactors parsePhasedHkl(const std::string &path, const std::string &cont
     for (std::size_t i = 0; i < 3; ++i) {
       if (row[i] != std::nearbyint(row[i]) || std::fabs(row[i]) > 100000)
         throw FileError(path, number,
-                        "has an index that is no Miller index; the columns are h k l F phase");
+                        "has an index that is not a Miller index; the columns are h k l F phase");
       line.hkl[i] = std::int64_t(row[i]);
       limit[i] = std::max(limit[i], std::abs(line.hkl[i]));
     }

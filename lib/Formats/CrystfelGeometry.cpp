@@ -135,7 +135,7 @@ private:
     if (!length || isPath(*length)) {
       if (!distance)
         throw FileError(path, "does not say how far away panel " + inQuotes(name) +
-                                  " is, but where in an image that stands (clen); give -distance");
+                                  " is, but where in an image it is (clen); give -distance");
       return *distance + behind;
     }
     const double stated = lengthOf(*length, name + "/clen");
@@ -151,7 +151,7 @@ private:
       return 0;
     if (!isPath(*value))
       return lengthOf(*value, key);
-    notes.insert(std::string(key) + " stands in an image (" + value->text +
+    notes.insert(std::string(key) + " is in an image (" + value->text +
                  ") and is not used; write the number into the geometry");
     return 0;
   }
@@ -245,7 +245,7 @@ private:
   void takeGain(CrystfelGeometry &geometry) {
     for (const auto &[name, perVolt] : perEnergy) {
       if (!geometry.wavelength) {
-        notes.insert("adu_per_eV is not used, since the photon energy stands in an image; -gain "
+        notes.insert("adu_per_eV is not used, since the photon energy is in an image; -gain "
                      "gives counts per photon");
         return;
       }

@@ -104,7 +104,7 @@ private:
     if (header < 2 || header > 9 || bytes.size() < header || !count ||
         littleEndian(bytes.substr(1, header - 1)) != std::uint64_t(*count) ||
         bytes.size() - header != std::size_t(*count))
-      refuse("has bytes that are no array of true and false");
+      refuse("has bytes that are not an array of true and false");
     bytes.remove_prefix(header);
     if (bytes.find_first_not_of("01") != bytes.npos)
       refuse("has an array that is not of true and false");

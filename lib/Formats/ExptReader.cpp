@@ -194,7 +194,7 @@ private:
     if (!children)
       return;
     if (!children->is_array())
-      node.refuse("has \"children\" that are no list");
+      node.refuse("has \"children\" that is not a list");
     for (const json &child : *children) {
       if (!child.is_object())
         node.refuse("has a child that is not a JSON object");
@@ -238,7 +238,7 @@ private:
     if (const json *mask = model.find("mask")) {
       for (const json &rectangle : *mask) {
         if (!rectangle.is_array() || rectangle.size() != 4)
-          model.refuse("has a \"mask\" whose rectangles are no lists of four numbers");
+          model.refuse("has a \"mask\" whose rectangles are not lists of four numbers");
         std::array<std::int64_t, 4> bounds;
         for (std::size_t i = 0; i < 4; ++i)
           bounds[i] = std::int64_t(std::clamp(model.numberOf(rectangle[i], "mask"), -1e6, 1e6));
@@ -377,7 +377,7 @@ DialsCrystal crystalOf(const Model &model) {
   crystal.hallSymbol = model.text("space_group_hall_symbol", crystal.hallSymbol);
   if (const json *points = model.find("A_at_scan_points")) {
     if (!points->is_array())
-      model.refuse("has \"A_at_scan_points\" that are no list");
+      model.refuse("has \"A_at_scan_points\" that is not a list");
     for (const json &point : *points) {
       const json wrapped{{"A_at_scan_points", point}};
       crystal.atScanPoints.push_back(
@@ -422,7 +422,7 @@ public:
                       "file");
     if (one && *one >= entries->size())
       throw FileError(path, "has " + std::to_string(entries->size()) +
-                                " experiments, counted from 0; there is none of number " +
+                                " experiments, counted from 0; there is no number " +
                                 std::to_string(*one));
     std::vector<DialsExperiment> all;
     for (std::size_t i = one.value_or(0); i < (one ? *one + 1 : entries->size()); ++i)

@@ -138,7 +138,7 @@ private:
     const auto &own = column.kind == plusKind ? plus : minus;
     const std::size_t place = std::size_t(std::find(own.begin(), own.end(), &column) - own.begin());
     if (plus.size() != minus.size())
-      throw FileError(path, "has columns of plus and minus that are no pairs (" + listed(plus) +
+      throw FileError(path, "has columns of plus and minus that are not pairs (" + listed(plus) +
                                 ", " + listed(minus) + "); name a column of means");
     return pair(*plus[place], *minus[place]);
   }

@@ -42,7 +42,7 @@ ColumnKind kindOf(char type) {
 void checkHeader(const std::string &path, const std::string &content, const gemmi::Mtz &mtz) {
   // In words of four bytes, of which the first has the number 1.
   if (mtz.header_offset < 21 || mtz.header_offset > std::int64_t(content.size() / 4) - 19)
-    throw FileError(path, "is cut short: its MTZ header would stand at word " +
+    throw FileError(path, "is cut short: its MTZ header would be at word " +
                               std::to_string(mtz.header_offset) + " of " +
                               std::to_string(content.size() / 4));
   const std::int64_t begin = 4 * (mtz.header_offset - 1);

@@ -137,7 +137,7 @@ CheckedDataset::CheckedDataset(LinkedObject found)
     refuse("has a data set that cannot be read; it is damaged");
   const H5T_class_t kind = H5Tget_class(type);
   if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || H5Tget_size(type) > sizeof(double))
-    refuse("has a data set of something else than numbers");
+    refuse("has a data set that does not contain numbers");
   extent.resize(std::size_t(rank));
   H5Sget_simple_extent_dims(space, extent.data(), nullptr);
   std::error_code error;
@@ -225,7 +225,7 @@ void CheckedDataset::readSelected(hid_t selected, hid_t memory, double *values) 
     refuse("has a virtual data set over virtual data sets, which is not followed; copy it with "
            "h5repack");
   default:
-    refuse("keeps its data in a way that is not known");
+    refuse("stores its data in an unknown layout");
   }
   if (H5Dread(data, H5T_NATIVE_DOUBLE, memory, selected, H5P_DEFAULT, values) < 0)
     refuse("has data that cannot be read: they are damaged, or compressed with a filter whose "

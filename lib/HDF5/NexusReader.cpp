@@ -49,8 +49,7 @@ CheckedDataset findImages(const std::string &path, hid_t file, std::size_t &fram
     found = number > 0 ? part(++number) : std::nullopt;
   }
   throw FileError(path, "has " + std::to_string(frames) +
-                            " frames, counted from 0; there is none of number " +
-                            std::to_string(asked));
+                            " frames, counted from 0; there is no number " + std::to_string(asked));
 }
 
 /// A in the unit of wavelengths.

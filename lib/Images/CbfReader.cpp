@@ -110,8 +110,9 @@ CbfFile parseSection(const std::string &path, std::string_view section, std::siz
   if (says("x-CBF_PACKED")) {
     const bool sixteen = says("signed 16-bit integer");
     if (!integers && !sixteen)
-      throw FileError(path, "has pixels that are no integers of 16 or signed 32 bits, and no other "
-                            "CBF is read here");
+      throw FileError(path,
+                      "has pixels that are not 16-bit or signed 32-bit integers, and no other "
+                      "CBF is read here");
     PackedPixels how{std::size_t(*fast), std::size_t(*slow), std::size_t(images)};
     how.bits = sixteen ? 16 : 32;
     how.isSigned = !says("unsigned 16-bit integer");

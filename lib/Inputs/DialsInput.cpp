@@ -36,7 +36,7 @@ void refuseConventions(const ExperimentRequest &request, const std::string &path
         std::pair("-img", request.files.image.has_value())})
     if (given)
       throw UsageError(inWordsOf(request.caller, name) + " and " + path +
-                       " both say where the detector is; leave one of them out");
+                       " both place the detector; leave one of them out");
 }
 
 Vec3 inMetres(const Vec3 &mm) { return flagUnit::inSI(flagUnit::millimetres, mm); }
@@ -379,7 +379,7 @@ void loadCrystfelGeometry(const ExperimentRequest &request, LoadedInputs &loaded
     o.lambda = units::converted(geometry.wavelength, units::wavelengthFromAngstrom);
   else if (!lambda && !geometry.wavelengthInImage.empty() && !request.files.spectrum &&
            !request.files.sources && request.inputs.sources.empty())
-    throw io::FileError(path, "does not say the wavelength, but where in an image it stands (" +
+    throw io::FileError(path, "does not say the wavelength, but where in an image it is (" +
                                   geometry.wavelengthInImage + "); give -lambda or -energy");
   takeBandwidth(geometry, path, request, loaded);
   io::DialsBeam beam; // in CrystFEL's frame: along z, the field along x

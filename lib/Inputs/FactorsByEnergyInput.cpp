@@ -80,7 +80,7 @@ void loadPhasedHkl(const std::string &path, const std::string &content, LoadedIn
   loaded.reflections = factors.reflections;
   if (factors.duplicates > 0)
     loaded.warnings.push_back(path + ": " + std::to_string(factors.duplicates) +
-                              " reflections are listed again; the last of each counts");
+                              " reflections are listed again; the last of each is used");
   takePhasedFactors(factors, loaded);
   loaded.inputs.grid = std::make_shared<HklGrid>(std::move(factors.grid));
 }

@@ -99,7 +99,7 @@ void loadHklText(const std::string &path, const std::string &content, io::HklSto
   loaded.reflections = file.reflections;
   if (file.duplicates > 0)
     loaded.warnings.push_back(path + ": " + std::to_string(file.duplicates) +
-                              " reflections are listed again; the last of each counts");
+                              " reflections are listed again; the last of each is used");
   if (file.moreColumns > 0)
     loaded.warnings.push_back(path + ": line " + std::to_string(file.moreColumns) +
                               " has more than the four columns h k l F; what follows F, also on "

@@ -22,7 +22,7 @@ bool isDark(const Experiment &e) {
 const DeadCondition dead::noImage = {isDark, "all structure factors are zero, and so is the image"};
 
 const DeadCondition dead::squareOfZero = {
-    isDark, "all structure factors are zero, and the image goes with their square"};
+    isDark, "all structure factors are zero, and the image is proportional to their square"};
 
 const DeadCondition dead::factorsByEnergy = {
     [](const Experiment &e) { return e.crystal.sheets != nullptr; },
@@ -33,7 +33,7 @@ const DeadCondition dead::flatSpots = {
       return rowOf(e.variant.shape).profile == SpotProfile::Step && !e.variant.background &&
              !e.variant.diffuse && e.variant.structureFactors != StructureFactors::Tricubic;
     },
-    "a tophat is flat but for its edges, whose movement counts as zero"};
+    "a tophat is flat except at its edges, whose movement is ignored"};
 
 const DeadCondition dead::noRotatedDomain = {
     [](const Experiment &e) { return e.variant.isSampled() && allZero(e.crystal.mosaicUnitAngle); },
@@ -63,7 +63,7 @@ const DeadCondition dead::oneSource = {
 
 const DeadCondition dead::noWater = {
     [](const Experiment &e) { return e.waterSize == 0; },
-    "the background goes with the cube of the size, which is zero"};
+    "the background is proportional to the cube of the size, which is zero"};
 
 std::vector<DeadGradient> deadGradients(const Experiment &experiment,
                                         std::span<const std::string> parameters) {

@@ -19,7 +19,7 @@ constexpr std::string_view modeNames[] = {"none", "jacobian", "jvp", "vjp", "hvp
 Derivative::Mode modeOf(std::string_view text, std::string_view word) {
   const auto found = std::find(std::begin(modeNames), std::end(modeNames), word);
   if (found == std::end(modeNames))
-    refuse(text, "'" + std::string(word) + "' is none of none, jacobian, jvp, vjp, hvp");
+    refuse(text, "'" + std::string(word) + "' is not one of none, jacobian, jvp, vjp, hvp");
   return Derivative::Mode(found - std::begin(modeNames));
 }
 

@@ -212,16 +212,16 @@ std::vector<Shot> readShotTable(const std::string &path, const std::string &text
 std::vector<ShotLattice> readLatticeTable(const std::string &path, const std::string &text,
                                           const CommandLine &line) {
   std::vector<ShotLattice> lattices;
-  forEachRow(path, text, ofLattices, line,
-             [&](bool another, const Row &row, const ShotLattice &lattice) {
-               if (another)
-                 row.refuse("begins with +, and all crystals of this table are on the same images; "
-                            "leave the + out");
-               if (lattice.turn != Vec3{} &&
-                   std::ranges::find(lattice.words, "-misset") != lattice.words.end())
-                 row.refuse("has a turn and a misset; one of them says the orientation");
-               lattices.push_back(lattice);
-             });
+  forEachRow(
+      path, text, ofLattices, line, [&](bool another, const Row &row, const ShotLattice &lattice) {
+        if (another)
+          row.refuse("begins with +, and all crystals of this table are on the same images; "
+                     "leave the + out");
+        if (lattice.turn != Vec3{} &&
+            std::ranges::find(lattice.words, "-misset") != lattice.words.end())
+          row.refuse("has a turn and a misset, which both set the orientation; leave one out");
+        lattices.push_back(lattice);
+      });
   if (lattices.empty())
     throw io::FileError(path, "has no crystals; its first line names columns (turn weight from "
                               "to), the others have their numbers");

@@ -49,8 +49,7 @@ std::string findAssembler(std::string_view chip) {
     if (named == "off")
       return "";
     if (!named.starts_with('/'))
-      throw Refusal(variable + " names '" + named +
-                    "'; name the program from the root folder on, as " +
+      throw Refusal(variable + " names '" + named + "'; give an absolute path, such as " +
                     std::string(vendor->toolkitFolder) + "/" + program);
     if (!isProgram(named))
       throw std::runtime_error(variable + " names '" + named + "', which is not a program; name " +

@@ -16,7 +16,7 @@ static std::size_t lengthOf(const nb_kernel_descriptor &kernel, const void *cons
         kernel.parameters[i].kind == NB_PARAMETER_INDEX)
       return std::size_t(*static_cast<const std::int64_t *>(arguments[i]));
   throw std::runtime_error("the kernel takes a table '" + std::string(table) +
-                           "' whose length nothing says, so that it cannot be copied to a GPU");
+                           "' of unknown length, so that it cannot be copied to a GPU");
 }
 
 std::size_t valueBytes(const nb_kernel_descriptor &kernel, const void *const *arguments,

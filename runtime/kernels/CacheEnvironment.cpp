@@ -36,7 +36,7 @@ std::filesystem::path directoryFromEnvironment() {
     // The meaning of a relative name depends on where the program was started.
     if (!named.is_absolute())
       throw Refusal("NB_CACHE_DIR names '" + named.string() +
-                    "'; name the folder from the root folder on, as /home/me/kernels");
+                    "'; give an absolute path, such as /home/me/kernels");
     return named;
   }
   // The XDG specification: a path that is not absolute is to be ignored.

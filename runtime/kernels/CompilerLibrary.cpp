@@ -42,7 +42,7 @@ std::filesystem::path namedFile() {
   const std::filesystem::path named = environmentVariable("NB_COMPILER_LIBRARY");
   if (!named.empty() && !named.is_absolute())
     throw Refusal("NB_COMPILER_LIBRARY names '" + named.string() +
-                  "'; name the file from the root folder on, as /usr/lib/" + libraryName);
+                  "'; give an absolute path, such as /usr/lib/" + libraryName);
   return named;
 }
 
@@ -73,7 +73,7 @@ void *openLibrary() {
 }
 
 [[noreturn]] void fail(const nb_compiler_api &api, char *error) {
-  throw std::runtime_error(error ? taken(api, error) : "the compiler failed without saying why");
+  throw std::runtime_error(error ? taken(api, error) : "the compiler failed without a message");
 }
 
 std::vector<std::string> &flagsOfProcess() {

@@ -85,7 +85,7 @@ void *open(const std::string &name) { return ::dlopen(name.c_str(), RTLD_NOW | R
 void *openKept(std::span<const char> image, const std::string &folder) {
   if (!folder.starts_with('/'))
     throw Refusal("NB_KERNEL_FILES names '" + folder +
-                  "'; name the folder from the root folder on, as /tmp/kernels");
+                  "'; give an absolute path, such as /tmp/kernels");
   try {
     return open(PrivateFile(image, folder, /*stays=*/true).path);
   } catch (const std::runtime_error &error) {

@@ -32,7 +32,7 @@ static std::vector<fs::path> namedFolders(std::string_view path) {
     path.remove_prefix(colon == path.npos ? path.size() : colon + 1);
     if (!folder.empty() && !folder.is_absolute())
       throw Refusal("NB_KERNEL_PATH has the folder '" + folder.string() +
-                    "'; name folders from the root folder on, as /home/me/kernels");
+                    "'; give absolute paths, such as /home/me/kernels");
     if (std::error_code ignored; !folder.empty() && fs::is_directory(folder, ignored))
       folders.push_back(folder);
   }

@@ -22,7 +22,7 @@ public:
       throw std::runtime_error("it is no ELF file");
     header = *read;
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-      throw std::runtime_error("it is no 64-bit little-endian ELF file");
+      throw std::runtime_error("it is not a 64-bit little-endian ELF file");
     if (header.e_type != ET_DYN && header.e_type != ET_REL)
       throw std::runtime_error("it is neither a shared object nor an object");
   }

@@ -67,9 +67,8 @@ void requireClosedForm(const ProgramVariant &variant) {
     throw std::invalid_argument(
         "a table of reflections is for Gaussian crystals, whose averages have a closed form");
   if (variant.isSampled())
-    throw std::invalid_argument("a table of reflections is of averages over pixels, mosaic blocks "
-                                "and the beam, and this experiment takes samples of them; set its "
-                                "averaging to closed");
+    throw std::invalid_argument("a table of reflections needs averages in closed form, and this "
+                                "experiment takes samples; set its averaging to closed");
 }
 
 /// The search is coarser than the program.

@@ -434,13 +434,13 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
 TEST_F(LoadInputsTest, PartOfAnEffect) {
   EXPECT_THAT(
       noEffect(complete + "-N 4 -xtal_height 0.001"),
-      ElementsAre("-N has only a part of its effect: it counts only along an axis without a "
+      ElementsAre("-N has only a part of its effect: it applies only along an axis without a "
                   "crystal size (-xtalsize)"));
 }
 
 TEST_F(LoadInputsTest, NoEffectOfInterpolationWithoutReflections) {
   EXPECT_THAT(noEffect("-cell 40 -default_F 1 -interpolate"),
-              ElementsAre("-interpolate has no effect: it counts only with structure factors from "
+              ElementsAre("-interpolate has no effect: it applies only with structure factors from "
                           "a file"));
   EXPECT_THAT(noEffect(complete + "-interpolate"), IsEmpty());
 }
@@ -448,7 +448,7 @@ TEST_F(LoadInputsTest, NoEffectOfInterpolationWithoutReflections) {
 TEST_F(LoadInputsTest, NoEffectOfTheDistanceBesideAHeader) {
   const std::string image = folder.add("i.img", smv("CLOSE_DISTANCE=140;\n"));
   EXPECT_THAT(noEffect(complete + "-distance 77 -img " + image),
-              ElementsAre("-distance has no effect: it counts only without a close distance "
+              ElementsAre("-distance has no effect: it applies only without a close distance "
                           "(-close_distance, or of an image header)"));
   EXPECT_THAT(noEffect(complete + "-detsize_s 77 -img " + image),
               ElementsAre(HasSubstr("-detsize_s has no effect")));

@@ -201,7 +201,7 @@ class OwnPipeline(unittest.TestCase):
 
     def test_a_text_that_is_no_pipeline(self):
         for text, why in [('builtin.module(nb-fuze)', 'nb-fuze'), ('nb-fuse', 'builtin.module'),
-                          ('func.func(nb-fuse)', "has to be for a module"),
+                          ('func.func(nb-fuse)', "must be for a module"),
                           ('builtin.module(nb-vectorize{width=x})', 'width'),
                           ('builtin.module(' + 'any(' * 20000 + 'cse' + ')' * 20001, 'nested more than 500 times')]:
             with self.subTest(text[:80]):

@@ -182,7 +182,7 @@ TEST(CbfFile, RefusesPackedPixelsThatAreCutShort) {
         "cut short");
   expectFileError(
       [&] { parseCbf("x.cbf", packedFile("\"x-CBF_PACKED\"", "signed 32-bit real IEEE", bytes)); },
-      "no integers");
+      "not 16-bit or signed 32-bit integers");
 }
 
 DialsExperiment experiment() {

@@ -67,7 +67,7 @@ TEST_F(CrystfelGeometryTest, MovesTheDetector) {
   EXPECT_NEAR(g.panels[0].origin[0], -10 + 2, 1e-12);
   EXPECT_NEAR(g.panels[1].origin[1], -11 - 1, 1e-12);
   EXPECT_THAT(read("detector_shift_x = /LCLS/shift\n" + geometry).warnings,
-              testing::ElementsAre(testing::HasSubstr("detector_shift_x stands in an image")));
+              testing::ElementsAre(testing::HasSubstr("detector_shift_x is in an image")));
 }
 
 TEST_F(CrystfelGeometryTest, MasksTheEdgesOfPanels) {

@@ -42,7 +42,7 @@ TEST_F(DialsMaskTest, RefusesWhatIsNone) {
   const std::string good = pickled(2, 3, "111110");
   expectFileError([&] { read(""); }, "ends within an instruction");
   expectFileError([&] { read(good.substr(0, good.size() - 3)); }, "ends within an instruction");
-  expectFileError([&] { read(pickled(2, 4, "111110")); }, "no array of true and false");
+  expectFileError([&] { read(pickled(2, 4, "111110")); }, "not an array of true and false");
   expectFileError([&] { read(pickled(2, 3, "111x10")); }, "not of true and false");
   expectFileError([&] { read("\x80\x04."); }, "has no array");
   expectFileError(

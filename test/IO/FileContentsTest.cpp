@@ -33,7 +33,7 @@ TEST_F(FileContentsTest, RefusesDevicesAtOnce) {
   ::getrusage(RUSAGE_SELF, &before);
   for (const char *device : {"/dev/zero", "/dev/urandom", "/dev/full"})
     expectFileError([&] { readMaybeCompressed(device); },
-                    std::string(device) + ": is a device and no file");
+                    std::string(device) + ": is a device, not a file");
   ::getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 16 << 10) << "kB";
   EXPECT_EQ(readBytes("/dev/null"), "");

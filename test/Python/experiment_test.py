@@ -178,7 +178,7 @@ class Words(unittest.TestCase):
             self.assertNotRegex(str(caught.exception), r"(?<![\w.])--?[a-zA-Z]")
 
     def test_fields_without_effect(self):
-        with self.assertWarnsRegex(nb.Warning, r"Beam.exposure has no effect: it counts only with Beam.flux or Detector.dead_time"):
+        with self.assertWarnsRegex(nb.Warning, r"Beam.exposure has no effect: it applies only with Beam.flux or Detector.dead_time"):
             nb.Simulator(nb.Crystal(**CELL), nb.Beam(exposure=2.0), plate())
 
 

@@ -254,7 +254,7 @@ class Numbers(unittest.TestCase):
                 sums.append(sim.image().sum())
             sim[name] = at
             np.testing.assert_allclose(value, (sums[0] - sums[1]) / (2 * h), rtol=1e-5)
-        with self.assertRaisesRegex(ValueError, "takes the place of a range"):
+        with self.assertRaisesRegex(ValueError, "replaces a range"):
             nb.Simulator.from_flags(base + "-divergence_sigma 3 -divergence 2")
 
     def test_objects_with_arrays(self):

@@ -161,7 +161,7 @@ print(status, library.nb_last_error().decode())
                                 ("NB_KERNEL_PATH", "/nonexistent:kernels"),
                                 ("NB_CACHE_DIR", "cache")):
             done = self.run_nb_sim(**{"NB_COMPILER_LIBRARY": COMPILER, "NB_CACHE": "", variable: value})
-            self.assert_refused(done, variable, "from the root folder on")
+            self.assert_refused(done, variable, "absolute path")
 
 
 if __name__ == "__main__":

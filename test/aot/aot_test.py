@@ -250,7 +250,7 @@ class AheadOfTime(unittest.TestCase):
         for words, why in (([*FLAGS, "--emit=cubin"], "do not go together"),
                            ([*FLAGS, "--target=sm_90", "--emit=asm"], "do not go together"),
                            ([*FLAGS, "--grad=cell_q", "-o", "k.so"], "closest is 'cell_a'"),
-                           ([*FLAGS, "--grad=back:cell", "-o", "k.so"], "'back' is none of"),
+                           ([*FLAGS, "--grad=back:cell", "-o", "k.so"], "'back' is not one of"),
                            ([*FLAGS, "--emit=dll"], "give one of so obj"),
                            ([*FLAGS], "name it with -o"),
                            ([], "nothing to compile"),

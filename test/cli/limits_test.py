@@ -113,7 +113,7 @@ class Limits(NbSimTest):
                              for b in memoryview(self.image()).cast("H")[1::2])
                 if not finite:
                     warned += 1
-                    self.assertIn("came out as infinite or as no number; " + flag, done.stderr, what)
+                    self.assertIn("are infinite or not a number; " + flag, done.stderr, what)
         self.assertGreater(warned, 0)
 
     def test_signals_are_heard_at_once(self):

@@ -57,7 +57,7 @@ class KernelFiles(unittest.TestCase):
             self.assertEqual(file.parent.stat().st_mode & 0o777, 0o700)
 
     def test_unusable_folders_are_refused(self):
-        for folder, why in (("kept", "from the root folder on"), (str(self.folder / "missing"), "name a folder that exists")):
+        for folder, why in (("kept", "give an absolute path"), (str(self.folder / "missing"), "name a folder that exists")):
             for cache in "on", "off":
                 with self.subTest(folder=folder, cache=cache):
                     done = self.run_program(NB_SIM, *CRYSTAL, "-detpixels", "16", NB_KERNEL_FILES=folder, NB_CACHE=cache)

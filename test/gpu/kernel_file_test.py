@@ -101,7 +101,7 @@ class KernelFile(unittest.TestCase):
     def test_ptxas_that_is_none(self):
         self.assertIn("NB_PTXAS names '/nowhere', which is not a program",
                       self.refused("--target=sm_90", NB_PTXAS="/nowhere"))
-        self.assertIn("NB_PTXAS names 'nowhere'; name the program from the root folder on",
+        self.assertIn("NB_PTXAS names 'nowhere'; give an absolute path",
                       self.refused("--target=sm_90", NB_PTXAS="nowhere"))
         self.assertIn("its --version names no release",
                       self.refused("--target=sm_90", NB_PTXAS=self.program("other", "echo hello")))

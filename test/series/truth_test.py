@@ -88,7 +88,7 @@ class Truth(unittest.TestCase):
         again = self.image("-hkl", "true.mtz", "-N", "6", "-gauss_xtal", "-lambda", "1.5")
         self.assertGreater(image.max(), 0)
         np.testing.assert_allclose(again, image, rtol=1e-4, atol=1e-6 * image.max())
-        self.assertIn("no list has the structure factors", self.refused(*CRYSTAL, "--write-mtz=none.mtz"))
+        self.assertIn("no list of structure factors", self.refused(*CRYSTAL, "--write-mtz=none.mtz"))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "none.mtz")))
 
     def test_a_split_crystal(self):

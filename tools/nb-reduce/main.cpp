@@ -121,7 +121,8 @@ int run(const std::vector<std::string> &words) {
                          ? "nothing to reduce: name a program FILE.mlir"
                          : "unexpected argument '" + others[1] + "': one program is reduced");
   if (command.because.empty())
-    throw UsageError("--because says what is to stay: a command that succeeds where it does");
+    throw UsageError("--because is missing: give a command that succeeds as long as the program "
+                     "shows the fault");
   DialectRegistry registry;
   nb::registerCompilerDialects(registry);
   if (auto error = nb::loadPlugins(command.plugins, registry))

@@ -103,7 +103,7 @@ std::string usage() {
          "Runs a function of an nb program, compiled or in the reference interpreter. FILE is "
          "MLIR\n"
          "text or bytecode; -: standard input. FLAGS describe an experiment: an argument whose\n"
-         "nb.name is that of a parameter gets its value, unless --arg says another.\n\n" +
+         "nb.name is that of a parameter gets its value, unless --arg gives another.\n\n" +
          nanobragg::describeOwnFlags<C>(flags, column) +
          nanobragg::describeCommonFlags(column, true) +
          "\nExit status: 0; 1 something failed; 2 a command line that cannot be used; 3 the "

@@ -24,8 +24,8 @@ static void refuseTable(const Experiment &experiment) {
     throw UsageError("--reflections is for Gaussian crystals, whose averages have a closed form; "
                      "give -gauss_xtal or -Ncells_def");
   if (v.isSampled())
-    throw UsageError("--reflections is of averages over pixels, mosaic blocks and the beam, and "
-                     "this image takes samples of them; give --average=closed");
+    throw UsageError("--reflections needs averages in closed form, and this image takes samples; "
+                     "give --average=closed");
 }
 
 ExchangeFiles::ExchangeFiles(const RunSetup &setup)

@@ -144,7 +144,7 @@ private:
       return std::nullopt;
     const Detector &d = setup.complete.experiment.detector;
     if (d.roiFastMin != d.roiFastMax || d.roiSlowMin != d.roiSlowMax)
-      throw std::runtime_error("-printout prints how one pixel comes about: name it with "
+      throw std::runtime_error("-printout prints the values of one pixel: name it with "
                                "-printout_pixel FAST SLOW, or leave one with -roi");
     return PixelIndex{0, d.roiSlowMin, d.roiFastMin};
   }

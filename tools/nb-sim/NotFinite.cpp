@@ -11,9 +11,9 @@ void warnOfNotFinite(const CommandLine &line, std::string_view what, std::size_t
     return;
   const std::string extreme = extremeValues(line);
   std::fflush(stdout);
-  std::fprintf(stderr, "WARNING: %zu %.*s came out as infinite or as no number; %s%s\n", notFinite,
+  std::fprintf(stderr, "WARNING: %zu %.*s are infinite or not a number; %s%s\n", notFinite,
                int(what.size()), what.data(), extreme.c_str(),
-               extreme.empty() ? "--check-finite says where that begins"
+               extreme.empty() ? "--check-finite finds the first such value"
                                : ": that is beyond what can be computed");
 }
 

@@ -95,8 +95,8 @@ std::map<int, std::string> journalsOf(const std::string &series) {
 
 void refuseOtherContent(const std::string &name, const Record &record) {
   if (!record.empty && record.command.empty())
-    throw UsageError(name + " is not a list of the finished images of a series, which would stand "
-                            "there; give the images another name, or remove it");
+    throw UsageError(name + " is not a list of the finished images of a series, which needs this "
+                            "name; give the images another name, or remove it");
 }
 
 /// The first difference between two commands, in words.

@@ -26,7 +26,7 @@ std::string trueFactors(const RunSetup &setup) {
     throw UsageError("--write-mtz: the structure factors of this run depend on the energy, and an "
                      "MTZ file has one of each reflection; leave it out");
   if (!crystal.grid)
-    throw UsageError("--write-mtz: no list has the structure factors of this run (-default_F); "
+    throw UsageError("--write-mtz: this run has no list of structure factors (-default_F); "
                      "give one with -hkl, or leave it out");
   const HklGrid &grid = *crystal.grid;
   std::vector<std::int32_t> indices;

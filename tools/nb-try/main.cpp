@@ -282,11 +282,12 @@ int Try::tuneSchedule() {
   std::printf("%s\n", text.c_str());
   if (kept) {
     const bool everyShape = keep(tuning);
-    std::puts(tuning.pipeline == own
-                  ? "nothing is faster than the compiler's own passes: no schedule is kept"
-              : everyShape ? "kept: nb-sim and nb-compile take it for such images by themselves"
-                           : "kept: nb-sim and nb-compile take it by themselves for images of "
-                             "this shape, and for no others");
+    std::puts(
+        tuning.pipeline == own
+            ? "nothing is faster than the compiler's own passes: no schedule is kept"
+        : everyShape
+            ? "kept: nb-sim and nb-compile use it for such images automatically"
+            : "kept: nb-sim and nb-compile use it automatically for images of this shape only");
   }
   if (!command.output.empty() || !kept)
     writeSchedule(command.output.empty() ? "schedule.txt" : command.output, tuning, text.c_str());

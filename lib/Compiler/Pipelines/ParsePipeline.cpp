@@ -66,8 +66,8 @@ llvm::Expected<Pipeline> nb::parsePipeline(StringRef text) {
     return refuse(why);
   }
   if (parsed->getOpAnchorName() != "builtin.module")
-    return refuse("it has to be for a module, 'builtin.module(...)'; passes over functions stand "
-                  "in 'func.func(...)' there");
+    return refuse("it must be for a module, 'builtin.module(...)', with passes over functions in "
+                  "'func.func(...)'");
   std::string expanded;
   llvm::raw_string_ostream written(expanded);
   parsed->printAsTextualPipeline(written);

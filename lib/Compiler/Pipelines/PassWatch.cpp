@@ -39,7 +39,7 @@ void tell() {
   // The name takes no memory, of which there may be none.
   write("pass ");
   write(name);
-  write(" does not end in order; this shows it: ");
+  write(" ends the process; to reproduce it: ");
   write(watch->reproduce() + "\n");
   ::alarm(0);
 }

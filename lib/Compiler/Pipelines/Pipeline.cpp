@@ -159,14 +159,14 @@ static llvm::Error runStepwise(Pipeline pipeline, ModuleOp program, IRDump *dump
     PassWatch watch(program, name, text);
     std::string place;
     if (failed(step.run(program, &place)))
-      return llvm::createStringError("pass " + name + ": " +
-                                     (message.empty() ? "fails on " + place +
-                                                            " and does not say why; this shows "
-                                                            "it: " +
-                                                            watch.reproduce()
-                                                      : message));
+      return llvm::createStringError(
+          "pass " + name + ": " +
+          (message.empty()
+               ? "fails on " + place + " without a message; to reproduce it: " + watch.reproduce()
+               : message));
     if (!message.empty())
-      return llvm::createStringError("pass " + name + ": says an error and goes on: " + message);
+      return llvm::createStringError("pass " + name +
+                                     ": reports an error and continues: " + message);
     if (!dump)
       continue;
     if (llvm::Error error = dump->write(program, name, text))

@@ -156,7 +156,7 @@ LogicalResult KernelPlan::checkArguments() {
     if (!isParameter(type))
       return source.emitError("argument ")
              << argument.getArgNumber() << " of type " << type
-             << " is none of the kernel ABI's parameter kinds (f64, index, !nb.vec3<f64>, "
+             << " is not one of the kernel ABI's parameter kinds (f64, index, !nb.vec3<f64>, "
                 "!nb.mat3<f64>, a table, an !nb.hkl_grid<f64> or a tensor of mask or image)";
     if (isa<FloatType, IndexType>(type))
       continue;

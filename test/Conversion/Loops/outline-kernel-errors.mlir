@@ -35,7 +35,7 @@ func.func @twice(%n: index, %x: f64) -> (tensor<?x?x?xf64>, tensor<?x?x?xf64>) {
 
 // -----
 
-// expected-error @below {{argument 1 of type 'i32' is none of the kernel ABI's parameter kinds (f64, index, !nb.vec3<f64>, !nb.mat3<f64>, a table, an !nb.hkl_grid<f64> or a tensor of mask or image)}}
+// expected-error @below {{argument 1 of type 'i32' is not one of the kernel ABI's parameter kinds (f64, index, !nb.vec3<f64>, !nb.mat3<f64>, a table, an !nb.hkl_grid<f64> or a tensor of mask or image)}}
 func.func @foreign_argument(%n: index, %x: i32) -> tensor<?x?x?xf64> {
   %y = arith.sitofp %x : i32 to f64
   %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
