@@ -22,7 +22,8 @@ std::array<Vec3, 3> realVectors(const Spot &spot, const io::DialsExperiment &ima
 }
 
 const float *panelOf(const Spot &spot, const SpotImage &pixels) {
-  return pixels.photons.data() + std::int64_t(spot.panel) * pixels.slowPixels * pixels.fastPixels;
+  const Detector &d = pixels.detector;
+  return pixels.photons.data() + std::int64_t(spot.panel) * d.slowPixels * d.fastPixels;
 }
 
 double medianOfEdge(const Spot &spot, const float *panel, std::int64_t width) {
@@ -37,6 +38,55 @@ double medianOfEdge(const Spot &spot, const float *panel, std::int64_t width) {
   return *middle;
 }
 
+/// Makes photons and centroid those of the light on pixels that count.
+void leaveOutLost(Spot &spot, const std::array<double, 3> &covariance, const Detector &d) {
+  constexpr int parts = 4; // along each edge of a pixel
+  constexpr double ofPart = 1.0 / (12 * parts * parts), sigmas = 5, farthest = 1000; // pixels
+  const double ff = covariance[0] + ofPart, fs = covariance[1], ss = covariance[2] + ofPart,
+               det = ff * ss - fs * fs;
+  const auto range = [&](double centre, double variance) {
+    const double half = std::min(sigmas * std::sqrt(variance), farthest);
+    return std::array{std::int64_t(std::floor(centre - half)),
+                      std::int64_t(std::floor(centre + half))};
+  };
+  const auto [f0, f1] = range(spot.pixel[0], ff);
+  const auto [s0, s1] = range(spot.pixel[1], ss);
+  const std::int64_t fastPixels = d.panels.empty() ? d.fastPixels : d.panels[spot.panel].fastPixels,
+                     slowPixels = d.panels.empty() ? d.slowPixels : d.panels[spot.panel].slowPixels;
+  const std::int64_t fastEnd = std::min(d.roiFastMax + 1, fastPixels),
+                     slowEnd = std::min(d.roiSlowMax + 1, slowPixels);
+  if (d.mask.empty() && f0 >= d.roiFastMin && f1 < fastEnd && s0 >= d.roiSlowMin && s1 < slowEnd)
+    return;
+  const auto counts = [&](std::int64_t f, std::int64_t s) {
+    if (f < d.roiFastMin || f >= fastEnd || s < d.roiSlowMin || s >= slowEnd)
+      return false;
+    const std::int64_t row = std::int64_t(spot.panel) * d.slowPixels + s;
+    return d.mask.empty() || d.mask[std::size_t(row * d.fastPixels + f)] != 0;
+  };
+  double all = 0, counted = 0;
+  std::array<double, 2> moments{};
+  for (std::int64_t s = s0; s <= s1; ++s)
+    for (std::int64_t f = f0; f <= f1; ++f) {
+      double light = 0;
+      for (int part = 0; part != parts * parts; ++part) {
+        const double x = double(f) + (part % parts + 0.5) / parts - spot.pixel[0],
+                     y = double(s) + (part / parts + 0.5) / parts - spot.pixel[1];
+        light += std::exp(-(ss * x * x - 2 * fs * x * y + ff * y * y) / (2 * det));
+      }
+      all += light;
+      if (!counts(f, s))
+        continue;
+      counted += light;
+      moments[0] += light * (double(f) + 0.5);
+      moments[1] += light * (double(s) + 0.5);
+    }
+  if (counted == all)
+    return;
+  spot.intensity *= counted / all;
+  if (counted > 0)
+    spot.centroid = {moments[0] / counted, moments[1] / counted};
+}
+
 } // namespace
 
 void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixels) {
@@ -44,7 +94,7 @@ void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixe
   const float *panel = panelOf(spot, pixels);
   const std::array<Vec3, 3> real = realVectors(spot, image);
   const Vec3 forward = scaled(image.beam.direction, -1);
-  spot.background = pixels.background ? medianOfEdge(spot, panel, pixels.fastPixels) : 0;
+  spot.background = pixels.background ? medianOfEdge(spot, panel, pixels.detector.fastPixels) : 0;
   const auto &[f0, f1, s0, s1] = spot.box;
   double light = 0;
   std::array<double, 2> moments{};
@@ -58,7 +108,7 @@ void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixe
         own = own && std::fabs(dot(real[i], q) - spot.hkl[i]) <= 0.5;
       if (!own)
         continue;
-      const double photons = panel[s * pixels.fastPixels + f];
+      const double photons = panel[s * pixels.detector.fastPixels + f];
       spot.intensity += photons - spot.background;
       spot.variance += photons;
       spot.peak = std::max(spot.peak, photons);
@@ -71,14 +121,15 @@ void sumSpot(Spot &spot, const io::DialsExperiment &image, const SpotImage &pixe
     spot.centroid = {moments[0] / light, moments[1] / light};
 }
 
-void lookAtSpot(Spot &spot, const SpotImage &pixels) {
+void lookAtSpot(Spot &spot, const std::array<double, 3> &covariance, const SpotImage &pixels) {
+  leaveOutLost(spot, covariance, pixels.detector);
   const float *panel = panelOf(spot, pixels);
   const auto &[f0, f1, s0, s1] = spot.box;
-  spot.background = pixels.background ? medianOfEdge(spot, panel, pixels.fastPixels) : 0;
+  spot.background = pixels.background ? medianOfEdge(spot, panel, pixels.detector.fastPixels) : 0;
   spot.variance = spot.intensity + spot.background * double((f1 - f0) * (s1 - s0));
   for (std::int64_t s = s0; s < s1; ++s)
     for (std::int64_t f = f0; f < f1; ++f)
-      spot.peak = std::max(spot.peak, double(panel[s * pixels.fastPixels + f]));
+      spot.peak = std::max(spot.peak, double(panel[s * pixels.detector.fastPixels + f]));
 }
 
 } // namespace nanobragg

@@ -104,6 +104,7 @@ ReflectionSource::expected(const ReflectionLimits &limits) const {
 /// Makes the program's pixels those where reflections are expected.
 void ReflectionSource::list(std::span<const std::optional<ExpectedReflection>> expected) {
   programs.clear(); // they are bound to the list that was
+  unlisted.clear();
   places.assign(expected.size(), ListedPixels::none);
   whole.resize(expected.size());
   std::iota(whole.begin(), whole.end(), std::size_t(0));
@@ -182,7 +183,8 @@ BoundProgram &ReflectionSource::program(const Derivative &derivative) {
 }
 
 bool ReflectionSource::hasRows() const {
-  return std::ranges::any_of(places, [](std::size_t place) { return place != ListedPixels::none; });
+  return !unlisted.empty() ||
+         std::ranges::any_of(places, [](std::size_t place) { return place != ListedPixels::none; });
 }
 
 std::vector<double> ReflectionSource::rowsOf(std::span<const double> output, double none) const {
@@ -268,42 +270,70 @@ ReflectionTable ReflectionSource::table(const Experiment &image, const Reflectio
   return tabulate(limits, run);
 }
 
-ReflectionTable ReflectionSource::split(std::span<const int> parts, const ReflectionLimits &limits,
-                                        const RunOptions &run) {
-  std::vector<std::optional<ExpectedReflection>> all;
-  std::vector<std::size_t> of;
-  BoundProgram &unsplit = program({});
-  const auto turn = unsplit.output("turn"), sigma = unsplit.output("turn_sigma");
+ReflectionTable ReflectionSource::split(const ReflectionTable &of, std::span<const int> parts,
+                                        const ReflectionLimits &limits, const RunOptions &run) {
+  const auto turn = of.column("turn"), sigma = of.column("turn_sigma"), slow = of.column("slow");
   const double sigmas = std::sqrt(2 * experiment.average.exponent) + 0.5;
   const bool ofSpectrum = experiment.variant.bandwidth == Bandwidth::Spectrum;
   const double nominal = experiment.beam.wavelength;
+  std::vector<std::optional<ExpectedReflection>> divided;
+  std::vector<std::size_t> wholeOfDivided;
+  /// A row of the result: of which table, and what makes it.
+  struct Row {
+    const ReflectionTable *table;
+    std::size_t row, whole;
+    double slow;
+    ExpectedReflection expected;
+  };
+  std::vector<Row> all;
   for (std::size_t row = 0; row != places.size(); ++row) {
-    const std::size_t place = places[row];
-    const ExpectedReflection one = listedAt(place);
-    const double middle = turn[place], half = sigmas * sigma[place];
+    const ExpectedReflection one = listedAt(places[row]);
+    if (parts[row] == 1) {
+      all.push_back({&of, row, row, slow[row], one});
+      continue;
+    }
+    const double middle = turn[row], half = sigmas * sigma[row];
     const double first = std::clamp(middle - half, one.begin, one.end),
                  last = std::clamp(middle + half, one.begin, one.end);
     const auto edge = [&](int i) { return first + (last - first) * i / parts[row]; };
     for (int i = 0; i != parts[row]; ++i) {
       ExpectedReflection part = one;
       // The outer parts of a step have no ends of their own.
-      const bool hasEnds = ofSpectrum && parts[row] > 1;
-      if (i != 0 || hasEnds)
+      if (i != 0 || ofSpectrum)
         part.begin = edge(i);
-      if (i + 1 != parts[row] || hasEnds)
+      if (i + 1 != parts[row] || ofSpectrum)
         part.end = edge(i + 1);
-      if (hasEnds)
+      if (ofSpectrum)
         part.wavelength = nominal * (1 + (part.begin + part.end) / 2);
-      else if (!ofSpectrum)
+      else
         part.turn = std::clamp(middle, part.begin, part.end);
-      all.emplace_back(part);
-      of.push_back(row);
+      divided.emplace_back(part);
+      wholeOfDivided.push_back(row);
     }
   }
   takeWholeDetector(experiment);
-  list(all);
-  whole = std::move(of);
-  return tabulate(limits, run);
+  list(divided);
+  whole = std::move(wholeOfDivided);
+  const ReflectionTable ofParts = tabulate(limits, run);
+  const auto slowOfParts = ofParts.column("slow");
+  for (std::size_t row = 0; row != places.size(); ++row)
+    all.push_back({&ofParts, row, whole[row], slowOfParts[row], listedAt(places[row])});
+  // Neighbours in an image are read one after the other.
+  std::ranges::sort(
+      all, {}, [](const Row &r) { return std::tuple(r.table->panel[r.row], r.slow, r.whole); });
+  ReflectionTable table;
+  unlisted.clear();
+  whole.clear();
+  for (const Row &r : all) {
+    table.panel.push_back(r.table->panel[r.row]);
+    table.millerIndex.push_back(r.table->millerIndex[r.row]);
+    for (std::size_t i = 0; i != programColumns.size(); ++i)
+      table.columns[i].push_back(r.table->columns[i][r.row]);
+    unlisted.emplace_back(r.expected);
+    whole.push_back(r.whole);
+  }
+  places.assign(all.size(), ListedPixels::none);
+  return table;
 }
 
 ReflectionTable ReflectionSource::tabulate(const ReflectionLimits &limits, const RunOptions &run) {
@@ -331,15 +361,18 @@ ReflectionTable ReflectionSource::tabulate(const ReflectionLimits &limits, const
   return table;
 }
 
-/// Makes the list that of the rows alone, where it is much longer: derivatives look at all of it.
+/// Makes the list that of all rows, and of these alone where it is much longer: derivatives look at
+/// all of it.
 void ReflectionSource::listRowsAlone() {
-  if (double(places.size()) > 0.8 * double(experiment.pixelCount()) ||
-      !std::ranges::all_of(places, [](std::size_t place) { return place != ListedPixels::none; }))
-    return;
-  std::vector<std::optional<ExpectedReflection>> all;
-  all.reserve(places.size());
-  for (const std::size_t place : places)
-    all.emplace_back(listedAt(place));
+  std::vector<std::optional<ExpectedReflection>> all = std::exchange(unlisted, {});
+  if (all.empty()) {
+    if (double(places.size()) > 0.8 * double(experiment.pixelCount()) ||
+        !std::ranges::all_of(places, [](std::size_t place) { return place != ListedPixels::none; }))
+      return;
+    all.reserve(places.size());
+    for (const std::size_t place : places)
+      all.emplace_back(listedAt(place));
+  }
   std::vector<std::size_t> of = std::move(whole);
   takeWholeDetector(experiment);
   list(all);

@@ -29,10 +29,10 @@ public:
                         const RunOptions &run);
   /// Whether the table would have about more rows than so many.
   static bool hasMoreRows(const Experiment &image, const ReflectionLimits &limits, double most);
-  /// The last table with so many parts of each row's light, in the rotation step or the spectrum,
-  /// in its place.
-  ReflectionTable split(std::span<const int> parts, const ReflectionLimits &limits,
-                        const RunOptions &run);
+  /// The last table, `of`, with so many parts of each row's light, in the rotation step or the
+  /// spectrum, in its place.
+  ReflectionTable split(const ReflectionTable &of, std::span<const int> parts,
+                        const ReflectionLimits &limits, const RunOptions &run);
   /// The number that all parts of one row have, of each row of the last table.
   std::span<const std::size_t> wholes() const { return whole; }
   /// Derivatives of the columns of the last table along each direction.
@@ -68,6 +68,8 @@ private:
   /// Where the rows of the last table are in the list, or ListedPixels::none.
   std::vector<std::size_t> places;
   std::vector<std::size_t> whole; ///< see wholes()
+  /// The rows of the last table, if the list is that of its divided ones only.
+  std::vector<std::optional<ExpectedReflection>> unlisted;
   Rows rows;
   bool hasSomePixels = false;
   std::optional<RenderedPixels> rendered; ///< these, from the first table on; none: all

@@ -79,15 +79,23 @@ std::vector<double> nodesFor(const Average &average, const SpotTable &spots) {
   return nodes;
 }
 
+bool isOfSpectrum(const Experiment &e) { return e.variant.bandwidth == Bandwidth::Spectrum; }
+
+/// By which errors count at a wavelength where the spectrum has this part of its highest density:
+/// not at all where all light is well below the tolerance.
+double weightOf(double density, const Average &average) {
+  return density > 0.1 * average.tolerance ? std::sqrt(std::min(density, 1.0)) : 0;
+}
+
 /// The errors of all spots in parts of the peak of their reflection, or of the brightest of its
 /// parts: the square of what the skew changes, since terms of that order are left out (measured:
 /// docs/reflections.md), what the fourth cumulant changes, or too few nodes. 0 of spots that are
 /// faint beside others than the direct beam.
-std::vector<double> errorsOf(const SpotTable &spots, const ReflectionTable &rows,
-                             std::span<const std::size_t> wholes) {
-  const std::span<const double> excess = rows.column("excess");
+std::vector<double> errorsOf(const Experiment &e, const SpotTable &spots,
+                             const ReflectionTable &rows, std::span<const std::size_t> wholes) {
+  const std::span<const double> excess = rows.column("excess"), density = rows.column("brightest");
   constexpr double ofSquare = 20, ofFewNodes = 0.1, ofPixel = 1.0 / 12;
-  constexpr double faintest = 1e-3; // part of the brightest one's peak
+  const double faintest = isOfSpectrum(e) ? 1e-6 : 1e-3; // part of the brightest one's peak
   const auto squared = [](double x) { return x * x; };
   std::vector<double> peaks(wholes.size()), peakOfWhole, errors(wholes.size());
   if (!wholes.empty())
@@ -113,41 +121,36 @@ std::vector<double> errorsOf(const SpotTable &spots, const ReflectionTable &rows
     else if (peaks[i] > faintest * brightest)
       errors[i] = std::max({ofSquare * skew, ofFourth * std::fabs(excess[i]),
                             spots.nodes[i] > mostNodes ? ofFewNodes : 0}) *
-                  (peaks[i] / peakOfWhole[wholes[i]]);
+                  (peaks[i] / peakOfWhole[wholes[i]]) *
+                  (isOfSpectrum(e) ? weightOf(density[i], e.average) : 1);
   }
   return errors;
 }
 
 constexpr double leastMotion = 0.05; ///< widths, by which a spot moves that has parts
 
-/// The parts of each spot's way in a rotation step so that each moves by about its own width: with
-/// sharp ends, a uniform distribution over so many widths has a fourth cumulant as large as the
-/// tolerance allows. One where that is the error already, or the spot does not move.
-std::vector<int> partsOfStep(const Average &average, std::span<const double> errors,
-                             std::span<const double> motion) {
-  constexpr double mostParts = 64;
-  const double widths = std::pow(960 * average.tolerance, 0.25),
-               sigmas = 2 * std::sqrt(2 * average.exponent);
-  std::vector<int> parts(errors.size(), 1);
-  for (std::size_t i = 0; i != errors.size(); ++i)
-    if (errors[i] > average.tolerance && motion[i] > leastMotion * leastMotion)
-      parts[i] = int(std::min(std::ceil(sigmas * std::sqrt(motion[i]) / widths), mostParts));
-  return parts;
-}
-
-/// The same of a continuous spectrum. A part of so many widths has a third cumulant of a tenth of
-/// their cube if it is partly dark, and less in proportion to how much the spectrum varies in it.
-/// At faint wavelengths, less is asked for.
-std::vector<int> partsOfSpectrum(const Average &average, const ReflectionTable &rows) {
+/// The parts of the way of each spot in a rotation step or a spectrum so that each moves by about
+/// its own width: with sharp ends, a uniform distribution over so many widths has a fourth cumulant
+/// as large as the tolerance allows. One where that is the error already, or the spot does not
+/// move.
+///
+/// Where the spectrum varies within a part, its third cumulant is a tenth of the cube of the widths
+/// if it is partly dark, and less in proportion to how much it varies.
+std::vector<int> partsOf(const Experiment &e, std::span<const double> errors,
+                         const ReflectionTable &rows) {
+  const bool ofSpectrum = isOfSpectrum(e);
+  const double mostParts = ofSpectrum ? 256 : 64;
+  const double sigmas = 2 * std::sqrt(2 * e.average.exponent);
   const auto excess = rows.column("excess"), motion = rows.column("motion"),
              brightest = rows.column("brightest");
-  constexpr double mostParts = 256;
-  const double sigmas = 2 * std::sqrt(2 * average.exponent);
-  std::vector<int> parts(excess.size(), 1);
-  for (std::size_t i = 0; i != excess.size(); ++i)
-    if (const double asked = average.tolerance / std::sqrt(std::min(brightest[i], 1.0));
-        ofFourth * excess[i] > asked && motion[i] > leastMotion * leastMotion) {
-      const double widths = std::cbrt(40 * asked / std::min(excess[i], 1.0));
+  std::vector<int> parts(errors.size(), 1);
+  for (std::size_t i = 0; i != errors.size(); ++i)
+    if (errors[i] > e.average.tolerance && motion[i] > leastMotion * leastMotion) {
+      const double asked =
+          e.average.tolerance / (ofSpectrum ? weightOf(brightest[i], e.average) : 1);
+      double widths = std::pow(960 * asked, 0.25);
+      if (ofSpectrum)
+        widths = std::min(widths, std::cbrt(40 * asked / std::min(excess[i], 1.0)));
       parts[i] = int(std::min(std::ceil(sigmas * std::sqrt(motion[i]) / widths), mostParts));
     }
   return parts;
@@ -252,12 +255,9 @@ void SpotSource::tabulate(const RunOptions &run) {
   areTooMany = false;
   const ReflectionTable wholes = table.table(all.experiment, limits, withoutProgress(run));
   take(wholes);
-  const Average &average = all.experiment.average;
-  const std::vector<int> parts = hasSpectrum()
-                                     ? partsOfSpectrum(average, wholes)
-                                     : partsOfStep(average, errors, wholes.column("motion"));
+  const std::vector<int> parts = partsOf(all.experiment, errors, wholes);
   if (std::ranges::any_of(parts, [](int n) { return n > 1; }))
-    take(table.split(parts, limits, withoutProgress(run)));
+    take(table.split(wholes, parts, limits, withoutProgress(run)));
   error = errors.empty() ? 0 : std::ranges::max(errors);
   // The interpreter would look at all spots for each pixel.
   isWithinTolerance =
@@ -286,7 +286,7 @@ void SpotSource::take(const ReflectionTable &rows) {
   std::ranges::transform(rows.column("brightest"), to.depth.begin(),
                          [](double share) { return std::max(0.0, -std::log(share)); });
   to.nodes = nodesFor(all.experiment.average, to);
-  errors = errorsOf(to, rows, table.wholes());
+  errors = errorsOf(all.experiment, to, rows, table.wholes());
   for (double &nodes : to.nodes)
     nodes = std::fmin(nodes, mostNodes);
   to.node = quadratures().nodes;

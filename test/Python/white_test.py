@@ -474,7 +474,10 @@ class Shapes(unittest.TestCase):
             hkl = [tuple(h) for h in labels["miller_index"].tolist()]
             self.assertGreater(len(hkl), 500)
             np.testing.assert_allclose(labels["wavelength"], [wavelength[h] for h in hkl])
-            np.testing.assert_allclose(labels["intensity.sum.value"], [photons[h] for h in hkl])
+            ratio = labels["intensity.sum.value"] / [photons[h] for h in hkl]
+            inside = ((labels["xyzcal.px"][:, :2] > 20) & (labels["xyzcal.px"][:, :2] < 380)).all(axis=1)
+            np.testing.assert_allclose(ratio[inside], 1)
+            self.assertTrue(((ratio > 0.3) & (ratio < 1 + 1e-9)).all())
             np.testing.assert_allclose(np.linalg.norm(labels["s1"], axis=1), 1 / labels["wavelength"])
             rays = [tuple(np.array(h) // max(np.gcd.reduce(h), 1)) for h in hkl]
             self.assertEqual([bool(m) for m in labels["harmonics"]], [rays.count(ray) > 1 for ray in rays])
@@ -496,6 +499,38 @@ class Shapes(unittest.TestCase):
         at = tuple(int(i) for i in brightest)
         self.assertEqual(tuple(spots.miller_index[spots.labels[at] - 1].tolist()), there)
         np.testing.assert_allclose(sim.miller_indices()[at], found[(slice(3), *at)], atol=1e-3)
+
+    def test_labels_count_what_lands_on_pixels(self):
+        """A spot that a region, a mask or the panel cuts has the photons of its pixels alone."""
+        few = "--spectrum=flat:8000,16000 -cell 7 8 9 85 95 100 -N 120".split()
+        sim = nb.Simulator.from_flags(" ".join([self.FLAGS, *few]))
+        table, whole = sim.reflections(), sim.image()
+        for i in np.argsort(-table.photons)[1:200]:
+            half = int(np.ceil(6 * np.sqrt(table.covariance[i].trace()))) + 2
+            fast, slow = int(table.fast[i]), int(table.slow[i])
+            near = np.hypot(table.fast - table.fast[i], table.slow - table.slow[i]) < 2.5 * half
+            if near.sum() == 1 and half < min(fast, slow) <= max(fast, slow) < 400 - half and np.hypot(fast - 200, slow - 200) > 80:
+                break
+        else:
+            self.fail("no bright spot stands alone")
+        hkl, box = table.miller_index[i].tolist(), np.s_[slow - half:slow + half + 1, fast - half:fast + half + 1]
+        with tempfile.TemporaryDirectory() as folder:
+            mask = np.ones((400, 400), "<u2")
+            mask[slow:slow + 2] = 0
+            header = "{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\nSIZE1=400;\nSIZE2=400;\n}\n"
+            with open(os.path.join(folder, "mask.img"), "wb") as file:
+                file.write(header.encode().ljust(512) + mask.tobytes())
+            for words in ([], ["-roi", "0", str(fast), "0", "399"], ["-mask", "mask.img"]):
+                with self.subTest(words):
+                    code, said = self.run_in(folder, *few, "--write-refl=a.refl", "-floatfile", "a.npy", *words)
+                    self.assertEqual(code, 0, said)
+                    image, labels = np.load(os.path.join(folder, "a.npy"))[box], self.columns(os.path.join(folder, "a.refl"))
+                    row, = np.flatnonzero((labels["miller_index"] == hkl).all(axis=1))
+                    np.testing.assert_allclose(labels["intensity.sum.value"][row], image.sum(), rtol=0.02)
+                    self.assertEqual(image.sum() < 0.95 * whole[box].sum(), bool(words))
+                    centre = [(image.sum(axis=k) * (np.arange(2 * half + 1) + 0.5)).sum() / image.sum() + corner - half
+                              for k, corner in ((0, fast), (1, slow))]
+                    np.testing.assert_allclose(labels["xyzobs.px.value"][row][:2], centre, atol=0.1)
 
     def test_each_shot_has_its_own(self):
         h5py = importlib.import_module("h5py")

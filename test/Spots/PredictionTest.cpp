@@ -361,11 +361,13 @@ TEST(SummationTest, PixelsBelongToTheNearestNode) {
   e.panels.front().pixels = {100, 100};
   e.panels.front().pixelSize = {1, 1};
   const std::vector<float> image(100 * 100, 1.0f);
+  Detector detector;
+  detector.fastPixels = detector.slowPixels = 100;
   std::vector<Spot> spots = predictSpots(e, limitsOf(0.004));
   double total = 0;
   for (Spot &s : spots) {
     s.box = {0, 100, 0, 100};
-    sumSpot(s, e, {image, 100, 100, false});
+    sumSpot(s, e, {image, detector, false});
     total += s.intensity;
   }
   EXPECT_LE(total, 1e4);
@@ -373,7 +375,7 @@ TEST(SummationTest, PixelsBelongToTheNearestNode) {
   Spot with = spots.front(), without = spots.front();
   with.intensity = without.intensity = with.variance = without.variance = 0;
   with.box = without.box;
-  sumSpot(with, e, {image, 100, 100, true});
+  sumSpot(with, e, {image, detector, true});
   EXPECT_EQ(with.intensity, 0) << "all of it is background";
   Spot seen = spots.front();
   const auto at = std::array{std::int64_t(seen.pixel[0]), std::int64_t(seen.pixel[1])};
@@ -381,10 +383,38 @@ TEST(SummationTest, PixelsBelongToTheNearestNode) {
   std::vector<float> two(100 * 100, 0.0f);
   two[std::size_t(at[1] * 100 + at[0])] = 3;
   two[std::size_t(at[1] * 100 + at[0] + 1)] = 1;
-  sumSpot(seen, e, {two, 100, 100, false});
+  sumSpot(seen, e, {two, detector, false});
   EXPECT_NEAR(seen.centroid[0], double(at[0]) + 0.75, 1e-9);
   EXPECT_NEAR(seen.centroid[1], double(at[1]) + 0.5, 1e-9);
   EXPECT_GT(with.variance, 0);
+}
+
+/// Half of the light is beside the panel, the region, or the unmasked pixels.
+TEST(SummationTest, LightBesideThePixelsIsLost) {
+  Detector detector;
+  detector.fastPixels = detector.slowPixels = 100;
+  detector.roiFastMax = detector.roiSlowMax = 99;
+  const std::vector<float> image(100 * 100, 1.0f);
+  const auto seenAt = [&](double fast, double slow) {
+    Spot spot;
+    spot.pixel = spot.centroid = {fast, slow};
+    spot.box = {0, 100, 0, 100};
+    spot.intensity = 8;
+    lookAtSpot(spot, {4, 1, 9}, {image, detector, false});
+    return spot;
+  };
+  EXPECT_EQ(seenAt(50, 50).intensity, 8);
+  EXPECT_NEAR(seenAt(0, 50).intensity, 4, 1e-3);
+  EXPECT_NEAR(seenAt(0, 50).centroid[0], 2 * std::sqrt(2 / std::numbers::pi), 0.05);
+  EXPECT_NEAR(seenAt(50, 100).intensity, 4, 1e-3);
+  detector.roiFastMin = 50;
+  EXPECT_NEAR(seenAt(50, 50).intensity, 4, 1e-3);
+  EXPECT_EQ(seenAt(20, 50).intensity, 0);
+  detector.roiFastMin = 0;
+  detector.mask.assign(100 * 100, 1);
+  for (std::size_t s = 0; s != 100; ++s)
+    std::fill_n(detector.mask.begin() + std::ptrdiff_t(100 * s), 50, 0);
+  EXPECT_NEAR(seenAt(50, 50).intensity, 4, 1e-3);
 }
 
 } // namespace

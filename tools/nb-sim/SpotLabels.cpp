@@ -151,13 +151,14 @@ void SpotLabels::add(std::int64_t image, const CompleteExperiment &complete,
                      const ReflectionTable &table) {
   const Experiment &e = complete.experiment;
   const SpotSize size = sizeOf(complete, !model.scan);
-  const SpotImage pixels{photons, e.detector.fastPixels, e.detector.slowPixels,
-                         e.waterSize > 0 || e.variant.background};
+  const SpotImage pixels{photons, e.detector, e.waterSize > 0 || e.variant.background};
   std::vector<Spot> spots;
   if (e.variant.bandwidth == Bandwidth::Spectrum) {
     spots = spotsOf(table, model);
-    for (Spot &spot : spots)
-      lookAtSpot(spot, pixels);
+    const auto ff = table.column("covariance_ff"), fs = table.column("covariance_fs"),
+               ss = table.column("covariance_ss");
+    for (std::size_t i = 0; i != spots.size(); ++i)
+      lookAtSpot(spots[i], {ff[i], fs[i], ss[i]}, pixels);
   } else {
     spots = predictSpots(
         model,
