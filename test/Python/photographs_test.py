@@ -38,13 +38,14 @@ from nanobragg.refine._blocks import Blocks
 from nanobragg.refine._chain import alike, between, fit_chain, next_matrix
 from nanobragg.refine._claim import Claim
 from nanobragg.refine._crystal import cell_of, rotation
-from nanobragg.refine._explain import Boxes, profile_error, simulators
-from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, attenuation_length, near_sphere, predict
+from nanobragg.refine._explain import Boxes, profile_error, simulators, squares
+from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, assign, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._indices import Candidates, Light, by_each_other, by_model, chosen, in_setting
 from nanobragg.refine._kept import Kept
-from nanobragg.refine._lattices import STAGES, fit_stages
+from nanobragg.refine._lattices import STAGES, fit_stages, sharp_spots, without_pieces
 from nanobragg.refine._modules import Modules
+from nanobragg.refine._panels import BEAM
 from nanobragg.refine._noise import Noise, no_numbers, noise_of
 from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._response import Response, counted
@@ -955,9 +956,25 @@ class OfNoise(unittest.TestCase):
         numbers = np.random.default_rng(1).normal(200, 20, (64, 64)).round()
         numbers[0], numbers[:, -1] = 0, 0
         self.assertEqual(no_numbers(numbers).sum(), 127)
-        # Numbers that are cut off at zero, in the dark, are numbers.
+        # Numbers that are cut off at zero, in the dark, are numbers, and so is a photon in ten pixels.
         dark = np.maximum(np.random.default_rng(1).normal(1, 2, (64, 64)).round(), 0)
         self.assertFalse(no_numbers(dark).any())
+        self.assertFalse(no_numbers(np.random.default_rng(1).poisson(0.1, (64, 64)).astype(float)).any())
+
+    def test_photons_are_told_in_spite_of_faint_spots(self):
+        """Streaks, more of them where there is more light, make noise grow faster than the light."""
+        random, (slow, fast) = np.random.default_rng(1), np.indices((512, 512))
+        light = 3 + 3 * slow / 512
+        for at in random.uniform(0, 512, (1500, 2)):
+            light += random.exponential(8 * (at[0] / 512)**2) * np.exp(-((slow - at[0])**2 / 8 + (fast - at[1])**2 / 40))
+        counts = random.poisson(light).astype(float)
+        self.assertEqual(noise_of(counts, np.ones(counts.shape, bool)), Noise())
+        self.assertNotEqual(noise_of(2.0 * counts, np.ones(counts.shape, bool)), Noise())
+
+    def test_faint_pixels_have_the_variance_of_their_photons(self):
+        counts, one = np.random.default_rng(1).poisson(0.1, 20000).astype(float), np.ones(20000)
+        boxes = Boxes(np.zeros((20000, 2), int), counts, 0.1 * one, np.zeros(20000, int), 1)
+        self.assertAlmostEqual(squares(boxes, 0 * one).mean(), 1, delta=0.1)
 
     def test_an_error_in_proportion_to_the_light_is_measured(self):
         random = np.random.default_rng(2)
@@ -1142,6 +1159,26 @@ class OfFurtherLattices(unittest.TestCase):
                 self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(), 3)), count)
 
 
+    def test_pieces_of_a_spot_and_spots_of_one_pixel(self):
+        matrix, detector = rotation(np.array([0.1, 0.2, 0.3])) / 50, Detector(1.0, 0.1, 100.0, (500.0, 500.0))
+        lattice = Fitted(matrix, detector, ISOTROPIC)
+        at = near_sphere(lattice, (1000, 1000), np.radians(0.5))[::7]
+        pieces = Spots(np.concatenate([at, at[:3] + (0, 5)]), np.append(np.full(len(at), 300.0), [100.0] * 3), np.full(len(at) + 3, 4),
+                       np.tile([10, 12, 20, 22], (len(at) + 3, 1)))
+        pieces.boxes[-3:, 3] = 27
+        whole = without_pieces(pieces, assign(lattice, pieces.at, 2.5, lattice.reach))
+        self.assertEqual(len(whole), len(at))
+        brighter = whole.light == 400
+        np.testing.assert_allclose(sorted(whole.at[brighter].tolist()), sorted((at[:3] + (0, 1.25)).tolist()))
+        self.assertEqual(whole.boxes[brighter].tolist(), [[10, 12, 20, 27]] * 3)
+        self.assertTrue((whole.pixels[brighter] == 8).all())
+        hot = np.zeros((1000, 1000), bool)
+        hot[tuple(np.floor(at[:6, ::-1]).astype(int).T)] = True
+        hot[0, 0] = True
+        self.assertEqual(sharp_spots(hot, lattice).sum(), 6)
+        self.assertFalse(sharp_spots(np.roll(hot, 10, 1), lattice).any(), "hot pixels anywhere are no spots")
+
+
 class OfSmallCells(unittest.TestCase):
     def test_few_spots_at_low_angles(self):
         """A molecule's crystal, one of whose spots is within 4 A."""
@@ -1261,9 +1298,20 @@ class OfGeometry(unittest.TestCase):
         hkl = np.array([[5, 3, 2], [-7, 2, 4], [3, -9, 1]])
         detector = Detector(1.0, 0.172, 150.0, (300, 300))
         alike, missing = predict(matrix, hkl, detector)
-        other, same = predict(matrix, hkl, detector, np.array([0.8, 0.0, 0.0, 0.0]))
+        other, same = predict(matrix, hkl, detector, np.array([0.8, 0.0, 0.0, 0.0, 0.0]))
         np.testing.assert_array_equal(missing, same)
         self.assertGreater(np.abs(alike - other).max(), 0.5)
+
+    def test_other_wavelengths_move_spots(self):
+        """Where blocks are hardly turned a reflection is where Bragg's law has it at another wavelength."""
+        matrix, hkl = rotation(np.array([0.3, 0.1, -0.2])) / 50, np.array([[5, 3, 2], [-7, 2, 4], [3, -9, 1]])
+        q = hkl @ matrix.T
+        wave = -(q * q).sum(axis=1) / (2 * q[:, 2])  # 1/A, times the beam along -z
+        detector = Detector(1.0, 0.1, 100.0, (500.0, 500.0))
+        detector.wavelength = 1 / np.median(np.abs(wave))
+        ray = q + np.abs(wave)[:, None] * BEAM
+        places, _ = predict(matrix, hkl[np.sign(wave) == np.sign(wave[0])], detector, np.array([0, 0, 0, 0, 1e4]))
+        np.testing.assert_allclose(places, detector.meet(ray)[np.sign(wave) == np.sign(wave[0])], atol=1e-3)
 
     def test_any_cell_is_oriented(self):
         """With a third of the spots at random and scattering vectors 1 % too long."""
@@ -1350,6 +1398,49 @@ class OfChains(unittest.TestCase):
             self.assertEqual(len({tuple(np.round(cell_of(one.matrix), 6)) for one in fitted}), 1)
         self.assertLess(sigmas[1], 0.8 * sigmas[0])
         np.testing.assert_allclose(next_matrix(matrices[:2]), matrices[2], atol=1e-9)
+
+
+class OfKinds(unittest.TestCase):
+    """Simulated stills of crystals and beams that differ from a protein's at 0.1 degrees."""
+
+    nightly = True
+    USUAL = {"mosaic": 0.12, "bandwidth": 0.05, "divergence": 0.2, "N": 25, "fluence": 2e26, "beam": (), "chi2": 1.1}
+
+    def explained(self, seed, cell, group, **changes):
+        """Indexed, of spots, Explained and verdict of a still."""
+        how = {**self.USUAL, **changes}
+        random = np.random.default_rng(seed)
+        with tempfile.TemporaryDirectory() as folder:
+            model, image = (os.path.join(folder, name) for name in ("model.mtz", "still.cbf"))
+            hkl = np.stack(np.meshgrid(*(np.arange(int(edge / 1.6) + 1) for edge in cell[:3]), indexing="ij"), -1).reshape(-1, 3)
+            squares = ((hkl / np.array(cell[:3]))**2).sum(axis=1)
+            hkl, squares = hkl[(squares > 0) & (squares < 1.6**-2)], squares[(squares > 0) & (squares < 1.6**-2)]
+            F = np.sqrt(random.exponential(size=len(hkl))) * 400 * np.sqrt(np.prod(cell[:3]) / 1e5) * np.exp(-5 * squares)
+            with open(model, "wb") as file:
+                file.write(_core.mtz(group, list(map(float, cell)), 1.0, [("F", "F"), ("SIGF", "Q")], np.column_stack([hkl, F, 0.01 * F])))
+            subprocess.run([sys.executable, "-m", "nanobragg.simulate", "-hkl", model, "-mosaic", str(how["mosaic"]), f"--bandwidth-sigma={how['bandwidth']}",
+                            "-divergence_sigma", str(how["divergence"]), "-lambda", "1", "-N", str(how["N"]), "-distance", "110", "-gauss_xtal",
+                            "--average=closed", "-water", "0.2", "-polar", "0.99", "-detpixels", "1000", "-pixel", "0.12", "-fluence",
+                            str(how["fluence"]), "-misset", *map(str, random.uniform(-180, 180, 3)), "-nopgm", "--quiet", *how["beam"],
+                            f"--cbf={image}"], check=True, cwd=folder)
+            still, = photographs.index([image], model, workers=1)
+        self.assertEqual(len(still.lattices), 1)
+        self.assertIsNotNone(still.explained, still.why)
+        return still.indexed, still.spots, still.explained, verdict(still)[0]
+
+    def test_all_are_explained(self):
+        cell, group = (45, 58, 71, 90, 90, 90), "P 21 21 21"
+        for name, changes in {"weak": {"fluence": 6e24}, "pink": {"bandwidth": 1, "fluence": 4e26}, "wide": {"mosaic": 0.9, "fluence": 4e26},
+                              "corner": {"beam": ("-Xbeam", "10", "-Ybeam", "15")},
+                              "sharp": {"mosaic": 0.01, "bandwidth": 0.01, "divergence": 0.05, "N": 200, "chi2": 3}}.items():
+            for seed in (3, 5):
+                with self.subTest(name, seed=seed):
+                    indexed, spots, explained, said = self.explained(seed, cell, group, **changes)
+                    self.assertEqual(said, "good")
+                    self.assertGreater(indexed, 0.88 * spots)
+                    self.assertLess(explained.chi2, changes.get("chi2", 1.1))
+                    self.assertGreater(explained.chi2, 0.75)
+                    self.assertAlmostEqual(explained.lattices[0].mosaicity / changes.get("mosaic", 0.12), 1, delta=0.05)
 
 
 class OfThaumatin(unittest.TestCase):

@@ -60,9 +60,10 @@ def fit_chain(lattices, spots, system, known=None):
     cells = [OrientedCell(one.matrix, system) for one in lattices]
     basis = numpy.mean([cell.basis for cell in cells], axis=0)
     cells = [OrientedCell(cell.frame @ basis, system) for cell in cells]
+    mosaic = numpy.mean([one.mosaic for one in lattices], axis=0)
     # Each still has a rotation and the logarithm of a scale; the rest is common.
     about = numpy.concatenate([numpy.mean([one.detector.centre for one in lattices], axis=0), first.tilts, numpy.zeros(strains),
-                               numpy.mean([one.mosaic for one in lattices], axis=0), [0.0, numpy.log(_CURVE)]])
+                               mosaic[:4], [0.0, numpy.log(_CURVE)]])
     sigma = numpy.concatenate([[numpy.inf] * 2, [_TILT] * 2, [numpy.inf] * strains, [0.5] * 4, [30.0, 1.0]])
     unit = numpy.concatenate([[1e-3, 1e-3, 1e-3, 0.3] * count, [1.0] * 2, [1e-3] * (2 + strains), [0.1] * 4, [3.0, 0.3]])
     own, spread = _OWN * count, slice(4 + strains, 8 + strains)
@@ -76,7 +77,8 @@ def fit_chain(lattices, spots, system, known=None):
 
     def of_stills(y):
         matrices, detector, scales, shared = unpacked(y)
-        return [still.left(matrix, detector, shared[spread], scale, *shared[-2:]) for still, matrix, scale in zip(stills, matrices, scales)]
+        own = numpy.append(shared[spread], mosaic[4])
+        return [still.left(matrix, detector, own, scale, *shared[-2:]) for still, matrix, scale in zip(stills, matrices, scales)]
 
     def residuals(y):
         return numpy.concatenate([*of_stills(y), (y[own:] - about) / sigma])
@@ -106,7 +108,7 @@ def fit_chain(lattices, spots, system, known=None):
     rotations = [slice(_OWN * k, _OWN * k + 3) for k in range(count)]
     turns = [_turn(between(*pair), *(covariance[a, b] for a, b in ((one, one), (other, other), (one, other))))
              for pair, one, other in zip(zip(matrices, matrices[1:]), rotations, rotations[1:])]
-    return [dataclasses.replace(one, matrix=matrix, detector=detector, mosaic=shared[spread])
+    return [dataclasses.replace(one, matrix=matrix, detector=detector, mosaic=numpy.append(shared[spread], mosaic[4]))
             for one, matrix in zip(lattices, matrices)], turns
 
 

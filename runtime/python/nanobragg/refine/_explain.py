@@ -24,6 +24,7 @@ DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 _STRONG = 300  # photons of a spot whose place counts for rms_px
+_FAINTEST = 0.02  # photons of a pixel, of which its variance is at least that
 _SURE = 0.02  # part of a spot's squared light by which noise leaves its error of profile unsure
 
 
@@ -170,7 +171,7 @@ def averaged_simulator(parts, reciprocal, mosaicity, bandwidth, divergence):
     shape = {"ncells_def": (1, 1, 1)} if any(block[3:]) else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sim = Simulator(dataclasses.replace(crystal, shape="gauss", average="closed", average_tolerance=0.02, mosaic_abc=[mosaicity] * 3, **shape),
+        sim = Simulator(dataclasses.replace(crystal, shape="gauss", average="closed", average_tolerance=1e-4, mosaic_abc=[mosaicity] * 3, **shape),
                         dataclasses.replace(beam, bandwidth_sigma=bandwidth, divergence_sigma=divergence), *others, threads=1, cull=1e-5)
     for name, cells in zip("abcdef" if shape else "abc", block):
         sim[f"ncells_{name}"] = cells
@@ -187,10 +188,11 @@ def _block(reciprocal):
     return [*numpy.diag(cells), *numpy.where(numpy.abs(between) > 1e-3 * cells.max(), between, 0.0)]
 
 
-def simulators_of_still(parts, plane, grid, lowest):
-    """The simulators of a still. plane: the detector of parts as one panel. grid, lowest: structure factors."""
+def simulators_of_still(parts, plane, missing, grid, lowest):
+    """The simulators of a still. plane: the detector of parts as one panel. missing: by how much (rad) the nodes of its reflections miss
+    the sphere. grid, lowest: structure factors."""
     plain = plain_simulator([plane if isinstance(part, Detector) else part for part in parts])
-    sim = averaged_simulator(parts, plain["reciprocal_matrix"], *_BEGIN)
+    sim = averaged_simulator(parts, plain["reciprocal_matrix"], max(_BEGIN[0], float(numpy.sqrt(numpy.mean(missing**2)))), *_BEGIN[1:])
     sim.structure_factors = grid, lowest
     sim["default_F"] = 0.0
     return sim, plain
@@ -322,7 +324,7 @@ class Fit:
     def _wrong(self):
         """By which part the model's intensities are wrong, half of them by less."""
         light, image = (self.fit.sums(values) for values in (self.used.data - self.used.background, self.model.image(self.x)))
-        noise = numpy.sqrt(self.fit.sums(variance(numpy.maximum(self.used.data, 1), self.used.calibration)))
+        noise = numpy.sqrt(self.fit.sums(variance(numpy.maximum(self.used.data, self.used.background), self.used.calibration)))
         sure = (light > _SIGMAS * noise) & (image > 0)
         logs = numpy.log(light[sure] / image[sure])
         return float(numpy.clip(1.4826 * numpy.median(numpy.abs(logs - numpy.median(logs))), *_WRONG)) if sure.sum() > 10 else _WRONG[0]
@@ -407,13 +409,13 @@ def _intensities(every, image):
 def squares(boxes, image):
     """(data - model)^2 / variance of each pixel."""
     photons = boxes.background + image
-    return (boxes.data - photons)**2 / variance(numpy.maximum(photons, 1), boxes.calibration)
+    return (boxes.data - photons)**2 / variance(numpy.maximum(photons, _FAINTEST), boxes.calibration)
 
 
 def profile_error(boxes, image):
     """The root mean square by which pixels of a bright spot differ from its profile beyond their noise, over that of its light: the
     median of spots whose photons say it. image: photons of the spots in these pixels. Unlike chi-square it does not grow with the light."""
-    noise = variance(numpy.maximum(boxes.background + image, 1), boxes.calibration)
+    noise = variance(numpy.maximum(boxes.background + image, _FAINTEST), boxes.calibration)
     beyond, light = boxes.sums((boxes.data - boxes.background - image)**2 - noise), boxes.sums(image**2)
     sure = numpy.sqrt(2 * boxes.sums(noise**2)) < _SURE * light
     return float(numpy.sqrt(max(numpy.median(beyond[sure] / light[sure]), 0.0))) if sure.sum() > 10 else 0.0
@@ -429,7 +431,7 @@ def displacements(boxes, image):
     window = (image > 0.05 * high[boxes.reflection]) & (boxes.panel == panel[boxes.reflection])
     above = numpy.where(window, boxes.data - boxes.background, 0)
     shown = numpy.where(window, image, 0)
-    noise = numpy.sqrt(spots.sums(window * variance(numpy.maximum(boxes.background + image, 1), boxes.calibration)))
+    noise = numpy.sqrt(spots.sums(window * variance(numpy.maximum(boxes.background + image, _FAINTEST), boxes.calibration)))
     enough = (spots.sums(above) > numpy.maximum(_STRONG, _SIGMAS * noise)) & (spots.sums(shown) > 0)
     centroid = lambda light: numpy.column_stack([spots.sums(light * axis) / numpy.maximum(spots.sums(light), 1e-9)
                                                  for axis in boxes.rows.T[::-1]])

@@ -165,8 +165,9 @@ class Detector:
         return float(numpy.linalg.norm(self.scattering_vectors(corners), axis=1).max())
 
 
-ISOTROPIC = numpy.zeros(4)
-PLACE, SPHERE = 0.4, numpy.radians(0.25)  # pixels, and rad off the sphere, that a spot is trusted to
+ISOTROPIC = numpy.array([0.0, 0.0, 0.0, 0.0, 0.1])  # a spectrum this narrow moves no spot
+PLACE, SPHERE, SHARPEST = 0.4, numpy.radians(0.25), numpy.radians(0.02)  # pixels and rad off the sphere that a spot is trusted to, at most and at least
+_WIDEST = 20.0  # width of the spectrum over that of mosaic blocks, as predict() takes it
 _ENOUGH = 1e-4  # part of the sum of squares: a step that makes it less by less is the last
 
 
@@ -175,7 +176,7 @@ def _covariance(mosaic):
 
     A rotation about the beam brings no node nearer to the sphere, so that its own variance does not move spots.
     """
-    a, b, c, d = mosaic
+    a, b, c, d, _ = mosaic
     return numpy.array([[1 + a, b, c], [b, 1 - a, d], [c, d, 1]])
 
 
@@ -183,22 +184,25 @@ def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
     """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the Ewald sphere. panel: that of each
     reflection; None: the one that it meets, and nan where that is none.
 
-    A node comes onto the sphere by the likeliest rotation of mosaic blocks. Where these are alike in all directions
-    that is the rotation about the axis at a right angle to beam and node, as DIALS predicts stills.
+    A node comes onto the sphere by the likeliest rotation of mosaic blocks and wavelength. Where blocks are alike in all directions
+    the rotation is that about the axis at a right angle to beam and node, as DIALS predicts stills. mosaic: four numbers of
+    _covariance(), and the width of the spectrum, a part of the wavelength, over that of mosaic blocks, rad.
     """
     s0 = BEAM / detector.wavelength
-    q, covariance, missing = hkl @ matrix.T, _covariance(mosaic), None
+    q, covariance, missing, longer = hkl @ matrix.T, _covariance(mosaic), None, 0.0
     across = 2 * numpy.cross(s0, numpy.eye(3)).T
     for _ in range(2):  # the second step takes what curvature leaves
-        outside = numpy.einsum("ij,ij->i", q, q) + 2 * q @ s0
-        slope = q @ across  # 2 q x s0: how `outside` changes by a rotation of the node
+        along = 2 * q @ s0  # how `outside` changes where the beam's wave vector is longer by a part
+        outside = numpy.einsum("ij,ij->i", q, q) + (1 + longer) * along
+        slope = q @ across  # 2 q x s0: likewise by a rotation of the node
         steepest = numpy.maximum(numpy.einsum("ij,ij->i", slope, slope), 1e-30)
         turn = slope @ covariance
-        turn *= -(outside / numpy.maximum(numpy.einsum("ij,ij->i", turn, slope), 1e-3 * steepest))[:, None]
+        parts = -outside / (numpy.maximum(numpy.einsum("ij,ij->i", turn, slope), 1e-3 * steepest) + (mosaic[4] * along)**2)
         missing = -outside / numpy.sqrt(steepest) if missing is None else missing
-        (x, y, z), (a, b, c) = q.T, turn.T
+        (x, y, z), (a, b, c) = q.T, turn.T * parts
         q = q + numpy.column_stack([b * z - c * y, c * x - a * z, a * y - b * x])
-    return detector.meet(s0 + q, panel), missing
+        longer = longer + mosaic[4]**2 * along * parts
+    return detector.meet((1 + longer)[:, None] * s0 + q, panel), missing
 
 
 @dataclasses.dataclass
@@ -213,6 +217,7 @@ class Fitted:
     indexed: numpy.ndarray = None  # whether a spot is near its reflection
     off: numpy.ndarray = None
     missing: numpy.ndarray = None  # rad
+    reach: float = numpy.radians(1.0)  # rad off the sphere, of nodes that have light
 
     def rms(self, which):
         """The root mean square of the distances, pixels."""
@@ -252,13 +257,14 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
 
     cell: the OrientedCell. tilt: sigma of the detector's tilts, rad. shape: sigma of the cell's strains; its mean length
     is held with a distance that is free, since a still cannot tell them apart. mosaic: sigma of the directions of the mosaic
-    spread. place: sigma of distance (mm) and centre (pixels). Numbers with the sigma 0 are held.
+    spread and of the logarithm of the spectrum's width. place: sigma of distance (mm) and centre (pixels). Numbers with the
+    sigma 0 are held. Nodes are trusted to be on the sphere as far as those of the reflections are.
     """
     strains, start = cell.size - 3, fitted.detector
     sigma = numpy.concatenate([numpy.full(3, numpy.inf), numpy.full(3, place), numpy.full(2, tilt), numpy.full(strains, shape),
-                               numpy.full(4, mosaic)])
-    about = numpy.concatenate([numpy.zeros(6), start.tilts, numpy.zeros(strains), fitted.mosaic])
-    unit = numpy.concatenate([numpy.full(3, 1e-3), numpy.ones(3), numpy.full(2 + strains, 1e-3), numpy.full(4, 0.1)])
+                               numpy.full(4, mosaic), [4 * mosaic]])
+    about = numpy.concatenate([numpy.zeros(6), start.tilts, numpy.zeros(strains), fitted.mosaic[:4], [numpy.log(fitted.mosaic[4])]])
+    unit = numpy.concatenate([numpy.full(3, 1e-3), numpy.ones(3), numpy.full(2 + strains, 1e-3), numpy.full(4, 0.1), [0.3]])
     traces = numpy.array([numpy.trace(strain) for strain in cell.strains]) / 3
     free, mean = sigma > 0, 1e-5 if place > 0 else numpy.inf
     panel = start.panels.number(at)
@@ -268,19 +274,23 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
         x[free] = y
         detector = dataclasses.replace(start, distance=float(start.distance + x[3]), tilts=tuple(x[6:8].tolist()),
                                        centre=(float(start.centre[0] + x[4]), float(start.centre[1] + x[5])))
-        return cell.matrix(numpy.concatenate([x[:3], x[8:8 + strains]])), detector, x[8 + strains:], x
+        return (cell.matrix(numpy.concatenate([x[:3], x[8:8 + strains]])), detector,
+                numpy.append(x[8 + strains:-1], numpy.exp(x[-1])), x)
 
     def residuals(y):
         matrix, detector, spread, x = unpacked(y)
         places, missing = predict(matrix, hkl, detector, spread, panel)
         known = x / numpy.where(free, sigma, 1)
-        return numpy.concatenate([((places - at) / PLACE).ravel(), missing / SPHERE, known[free & (sigma < numpy.inf)],
+        return numpy.concatenate([((places - at) / PLACE).ravel(), missing / sphere, known[free & (sigma < numpy.inf)],
                                   [traces @ x[8:8 + strains] / mean]])
 
-    reach = numpy.concatenate([numpy.full(8 + strains, numpy.inf), numpy.full(4, 0.95)])[free]
+    sphere, reach = SPHERE, numpy.concatenate([numpy.full(8 + strains, numpy.inf), numpy.full(4, 0.95), [numpy.log(_WIDEST)]])[free]
     y = numpy.clip(about[free], -0.9 * reach, 0.9 * reach)
     for width in (3.0, 1.0):  # spots farther out are weighed less and less
         y = optimize.least_squares(residuals, y, bounds=(-reach, reach), loss="soft_l1", f_scale=width,
                                    x_scale=unit[free], ftol=_ENOUGH).x
+        if mosaic:
+            matrix, detector, spread, _ = unpacked(y)
+            sphere = numpy.clip(1.4826 * numpy.median(numpy.abs(predict(matrix, hkl, detector, spread, panel)[1])), SHARPEST, SPHERE)
     matrix, detector, spread, _ = unpacked(y)
     return dataclasses.replace(fitted, matrix=matrix, detector=detector, mosaic=spread)

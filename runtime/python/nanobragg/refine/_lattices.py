@@ -5,6 +5,7 @@ import itertools
 
 import numpy
 
+from .._arrays import distinct
 from ._crystal import OrientedCell
 from ._geometry import ISOTROPIC, PLACE, SPHERE, Fitted, assign, fit
 from ._indexing import orient, real_basis
@@ -18,7 +19,9 @@ STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}),
           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}))
 _SEVERAL = 25  # spots that a stage has at least
-_WITHIN, _MISSING = 2.5, numpy.radians(1.0)  # pixels, and rad off the sphere, of spots that are indexed
+_WITHIN, _PIECE = 2.5, 8.0  # pixels, of spots that are indexed, and of their pieces
+_ON, _SHARP = 1.0, 3  # pixels, of spots in one pixel, and more than so many of them
+_WIDER, _FLAT, _FARTHEST = 1.5, 0.35, numpy.radians(4.0)  # steps in which the angle off the sphere grows where nodes are spread that evenly up to it; rad
 _ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3, -17)])  # pixels
 _DOMAIN = numpy.radians(1.5)  # lattices that are turned by less are domains of one crystal, which sets of mosaic blocks explain better
 _MOST_SPOTS, _NEAR_SPOTS = 0.8, 0.9  # part of the spots, and pixels from their reflections, of lattices that are not doubted
@@ -46,7 +49,23 @@ def fit_stages(fitted, spots, system, stages, held=False):
         free = {"tilt": 0.0, "shape": 0.0, "mosaic": 0.0, **free}
         fitted = fit(OrientedCell(fitted.matrix, system), fitted, spots.at[use], fitted.hkl[use], place=0.0 if held else numpy.inf,
                      **free | ({"tilt": 0.0} if held else {}))
-    return assign(fitted, spots.at, _WITHIN, _MISSING)
+    return _reached(fitted, spots)
+
+
+def _reached(fitted, spots):
+    """The lattice with the spots near its reflections, and the angle off the sphere up to which nodes of a mosaic crystal have light."""
+    fitted = _assigned(fitted, spots)
+    while fitted.reach < _FARTHEST and numpy.sqrt((fitted.missing[fitted.indexed]**2).mean()) > _FLAT * fitted.reach:
+        wider = _assigned(dataclasses.replace(fitted, reach=_WIDER * fitted.reach), spots)
+        gained, chance = (count(wider) - count(fitted) for count in (lambda one: one.indexed.sum(), lambda one: _by_chance(one, spots)))
+        if gained < 2 * chance + 5 * numpy.sqrt(chance + 1):
+            break
+        fitted = wider
+    return fitted
+
+
+def _assigned(fitted, spots, shift=0.0):
+    return assign(fitted, spots.at + shift, _WITHIN, fitted.reach)
 
 
 def orientation(spots, detectors, model, held=False, sure=True):
@@ -82,7 +101,7 @@ def _sure(fitted, spots):
 
 def _by_chance(fitted, spots):
     """How many spots would be indexed elsewhere."""
-    return numpy.mean([assign(fitted, spots.at + shift, _WITHIN, _MISSING).indexed.sum() for shift in _ELSEWHERE])
+    return numpy.mean([_assigned(fitted, spots, shift).indexed.sum() for shift in _ELSEWHERE])
 
 
 def beams(detector, shape):
@@ -123,9 +142,26 @@ def lattices_near(lattice, spots, model, most):
     return _with_others([_sure(fit_stages(lattice, spots, model.system, STAGES), spots)], spots, model, most)
 
 
+def sharp_spots(hot, lattice):
+    """Which of the pixels that are much brighter than all around them are spots: those on reflections, if most of them are."""
+    at = numpy.argwhere(hot)
+    on = assign(lattice, at[:, ::-1] + 0.5, _ON, lattice.reach).indexed if len(at) else numpy.zeros(0, bool)
+    found = numpy.zeros_like(hot)
+    if on.sum() > max(_SHARP, 0.5 * len(at)):
+        found[tuple(at[on].T)] = True
+    return found
+
+
+def without_pieces(spots, lattice):
+    """The spots, those together that are near one reflection of the lattice: long faint ones are found in pieces."""
+    near = (numpy.linalg.norm(lattice.off, axis=1) < _PIECE) & (numpy.abs(lattice.missing) < lattice.reach) & lattice.hkl.any(axis=1)
+    of = distinct(numpy.column_stack([lattice.hkl, numpy.where(near, -1, numpy.arange(len(spots)))]))[2]
+    return spots.joined(of)
+
+
 def assigned(lattices, spots):
     """The lattices as they are, with the spots that are nearest to their reflections."""
-    return _apart([assign(one, spots.at, _WITHIN, _MISSING) for one in lattices])
+    return _apart([_assigned(one, spots) for one in lattices])
 
 
 def lattices_of(spots, detectors, model, most):
@@ -138,7 +174,7 @@ def _with_others(found, spots, model, most):
     while len(found) < most:
         rest = others & ~_indexed(found)
         try:
-            other = assign(orientation(spots.chosen(rest), [found[0].detector], model, held=True), spots.at, _WITHIN, _MISSING)
+            other = _assigned(orientation(spots.chosen(rest), [found[0].detector], model, held=True), spots)
         except Rejected:
             break
         more = found if _is_domain(other, found) else refit([*found, other], spots, model.system, STAGES[-1:])
@@ -192,5 +228,5 @@ def refit(lattices, spots, system, stages, held=False):
                 raise
             continue
         if not _is_domain(fitted, done):
-            done.append(assign(fitted, spots.at, _WITHIN, _MISSING))
+            done.append(_assigned(fitted, spots))
     return _apart(done)

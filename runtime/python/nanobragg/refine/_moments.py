@@ -11,7 +11,7 @@ _ROUNDS = 6  # in which a window follows a spot
 _WINDOW = 2.0  # times as wide as the spot
 _BRIGHT = 5.0  # sigmas
 _WALK = 3.0  # pixels; a window that goes farther has followed another spot
-_NARROW, _WIDE = 0.02, 40.0  # pixels^2, variances that spots have
+_NARROW, _WIDE = 1e-3, 40.0  # pixels^2, variances that spots have
 _PIXEL = 1 / 12  # variance of what is anywhere in a pixel
 # How far spots are from normal distributions, beside noise: logarithm of photons, pixels, part of the variance, pixels^2.
 _DOUBT, _PLACE, _SHAPE, _COARSE = 0.4, 0.05, 0.1, 0.03
@@ -67,8 +67,9 @@ class Moments:
                 mean = numpy.column_stack([(seen * dx).sum(axis=(1, 2)), (seen * dy).sum(axis=(1, 2))]) / total[:, None]
                 dx, dy = dx - mean[:, 0, None, None], dy - mean[:, 1, None, None]
                 xx, xy, yy = ((seen * product).sum(axis=(1, 2)) / total for product in (dx * dx, dx * dy, dy * dy))
-                shape = _inverse(_inverse(numpy.stack([xx, xy, xy, yy], axis=-1).reshape(-1, 2, 2)) - inner)
-                known = known & (total > 0) & (shape[:, 0, 0] > _NARROW) & (shape[:, 1, 1] > _NARROW) & (_determinant(shape) > 0)
+                seen_shape = numpy.stack([xx + _NARROW, xy, xy, yy + _NARROW], axis=-1).reshape(-1, 2, 2)
+                shape = _inverse(_inverse(seen_shape) - inner)
+                known = known & (total > 0) & (shape[:, 0, 0] > 0) & (shape[:, 1, 1] > 0) & (_determinant(shape) > 0)
                 known &= (shape[:, 0, 0] < _WIDE) & (shape[:, 1, 1] < _WIDE)
                 shape = numpy.where(known[:, None, None], shape, numpy.eye(2))
                 place = place + numpy.where(known[:, None], mean, 0)
@@ -205,9 +206,11 @@ class MomentFit:
         self.seen, self.spots, self.lattice = seen, (hkl, lattice, panel, spread), lattice
         xx, _, yy = seen.covariance.T
         noise, wide, high = (seen.sigma / seen.photons)**2, numpy.maximum(xx, 0) + _PIXEL, numpy.maximum(yy, 0) + _PIXEL
+        within = [_in_pixel(wide), _in_pixel(high)]
         # The window makes variances twice as noisy as those of all light.
-        variance = [noise + _DOUBT**2, wide * noise + _PLACE**2, high * noise + _PLACE**2, (6 * noise + _SHAPE**2) * wide**2 + _COARSE**2,
-                    (3 * noise + _SHAPE**2) * wide * high + _COARSE**2, (6 * noise + _SHAPE**2) * high**2 + _COARSE**2]
+        variance = [noise + _DOUBT**2, wide * noise + _PLACE**2 + within[0], high * noise + _PLACE**2 + within[1],
+                    (6 * noise + _SHAPE**2) * wide**2 + _COARSE**2 + _PIXEL * within[0], (3 * noise + _SHAPE**2) * wide * high + _COARSE**2,
+                    (6 * noise + _SHAPE**2) * high**2 + _COARSE**2 + _PIXEL * within[1]]
         self.weights = 1 / numpy.sqrt(numpy.column_stack(variance))
         self.data = numpy.column_stack([numpy.log(seen.photons), seen.at, seen.covariance])
         self.least = 1e-3 * seen.sigma
@@ -276,6 +279,12 @@ class MomentFit:
         found = optimize.least_squares(residuals, x[index], jacobian, loss="soft_l1", x_scale=units, max_nfev=_EVALUATIONS,
                                        ftol=_ENOUGH, xtol=1e-6)
         return whole(found.x), float(found.cost)
+
+
+def _in_pixel(variance):
+    """The variance (pixels^2) of centroids by where in its pixel a narrow spot is, for the variances of spots with the extent of a pixel."""
+    narrow = numpy.minimum(variance, numpy.median(variance)) - _PIXEL
+    return _PIXEL * numpy.exp(-(2 * numpy.pi)**2 * narrow)
 
 
 def _cost(left):

@@ -17,6 +17,7 @@ _REACH = 8  # pixels, to which noise is compared
 _SEVERAL = 3  # pixels
 _NEAR = 0.01  # part of the way from the least number to the median
 _KNOWN = 1.2  # a factor within which counts of photons cannot be told from others
+_COUNTED = 0.08  # part by which the noise of photons is off
 _SURE, _LIT = 0.003, 0.03  # sigmas: differences over those that are far, and the part of the noise that is of photons
 _ALONE = 0.05  # correlation of neighbours, from which on light has spread
 
@@ -42,7 +43,7 @@ def noise_of(numbers, usable, pedestal=None):
     alike = 3.0  # the sum of squared correlations of neighbours
     for _ in range(2):
         level, variance = _levels(light, rest**2, usable, alike)
-        if len(level) < 4:
+        if len(level) < 4 or _counts(numbers, usable, level, variance):
             return Noise()
         unit, zero, sigma = _line(level, variance, pedestal)
         expected = unit * (light - zero)
@@ -60,6 +61,14 @@ def noise_of(numbers, usable, pedestal=None):
     if alone and 1 / _KNOWN < numpy.median(variance / level) < _KNOWN and (abs(unit - 1) < 3 * sigma * unit or 1 / _KNOWN < unit < _KNOWN and abs(zero) < 1):
         return Noise()
     return Noise(unit, zero, sigma, spread, core)
+
+
+def _counts(numbers, usable, level, variance):
+    """Whether numbers are whole and none is below zero, and those of the least light vary as counts of photons do: where there is more,
+    faint spots may vary, too."""
+    some = numbers[usable]
+    dark = (variance / level)[:max(len(level) // 8, 1)]
+    return bool(some.min() >= 0 and (some == numpy.rint(some)).all() and abs(numpy.median(dark) - 1) < _COUNTED)
 
 
 def _smoothed(numbers, usable):
@@ -173,12 +182,12 @@ def _own_product(core, tail, width):
 
 def no_numbers(numbers):
     """Pixels without a measurement: those of the least number, where several have it and few have one just above. A detector
-    writes it at its rim."""
+    writes it at its rim. Where most pixels have it there is little light."""
     known = numbers[numpy.isfinite(numbers)]
-    if not known.size:
+    least, middle = (known.min(), numpy.median(known)) if known.size else (0.0, 0.0)
+    if middle == least:
         return numpy.zeros(numbers.shape, bool)
-    least = known.min()
-    above = max(1.0, _NEAR * (numpy.median(known) - least))
+    above = max(1.0, _NEAR * (middle - least))
     count, near = (known == least).sum(), ((known > least) & (known <= least + above)).sum()
     return (numbers == least) if count >= _SEVERAL and count > 10 * near else numpy.zeros(numbers.shape, bool)
 

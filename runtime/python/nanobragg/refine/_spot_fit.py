@@ -5,6 +5,7 @@ import numpy
 from ._background import variance
 
 _STEPS = 6  # lengths that are tried along a step
+_MORE, _STEEP = 10, 0.05  # steps beyond those that are asked for, while each makes the sum of squares less by this part
 
 
 class SpotFit:
@@ -62,10 +63,10 @@ class SpotFit:
         return left @ left + d @ (self.precision * d) + numpy.sum(((x - about) / sigma)**2)
 
     def run(self, x, free, about, sigma, reach, tolerance, steps, reweigh=3, enough=3e-3):
-        """x after so many steps at most, or when the sum of squares falls by less than a part of ``enough``."""
+        """x after so many steps, and more where the sum of squares still falls steeply, or when it falls by less than a part of ``enough``."""
         index, damping = numpy.flatnonzero(free), 1e-2
         image = self.model.image(x)
-        for step in range(steps):
+        for step in range(steps + _MORE):
             if step <= reweigh:
                 self.weigh(image, tolerance)
                 image = self.model.renewed(x, image, self.own)
@@ -90,6 +91,7 @@ class SpotFit:
             else:
                 break
             x, image, damping = tried, new, damping / 5
-            if before - after < enough * before and step >= min(reweigh, 1):
+            part = (before - after) / before
+            if part < enough and step >= min(reweigh, 1) or part < _STEEP and step + 1 >= steps:
                 break
         return x, image

@@ -31,19 +31,35 @@ class Spots:
     def chosen(self, which):
         return Spots(*(getattr(self, field.name)[which] for field in dataclasses.fields(self)))
 
+    def joined(self, of):
+        """Spots of which those with the same number in ``of`` are one."""
+        _, first, of = numpy.unique(of, return_index=True, return_inverse=True)
+        light, pixels = (numpy.bincount(of, weights=values) for values in (self.light, self.pixels))
+        at = numpy.column_stack([numpy.bincount(of, weights=self.light * axis) for axis in self.at.T]) / light[:, None]
+        boxes = self.boxes[first]
+        for column, extreme in enumerate((numpy.minimum, numpy.maximum) * 2):
+            extreme.at(boxes[:, column], of, self.boxes[:, column])
+        return Spots(at, light, pixels.astype(int), boxes)
+
 
 @dataclasses.dataclass
 class Pixels:
-    """Which pixels of an image can be used, and how many cannot, by the reason."""
+    """Which pixels of an image can be used, and how many cannot, by the reason; which are much brighter than all around them."""
 
     usable: numpy.ndarray
     why: dict
+    hot: numpy.ndarray
 
     def leave_out(self, hot, dead):
         """Leaves further pixels out."""
         self.usable &= ~(hot | dead)
         self.why["hot"] += int(hot.sum())
         self.why["dead"] += int(dead.sum())
+
+    def take_back(self, hot):
+        """Uses these hot pixels after all."""
+        self.usable |= hot
+        self.why["hot"] -= int(hot.sum())
 
 
 def usable_pixels(photons, cutoff, lost=False):
@@ -65,7 +81,7 @@ def usable_pixels(photons, cutoff, lost=False):
     dead = _dead(counts, usable)
     usable &= ~dead
     return Pixels(usable, {"gaps": int(gaps.sum()), "overloads": int(overloads.sum()), "hot": int(hot.sum()),
-                           "dead": int(dead.sum())})
+                           "dead": int(dead.sum())}, hot)
 
 
 def lost_light(numbers, cutoff):

@@ -24,7 +24,7 @@ from ._crystal import cell_of
 from ._geometry import Detector, attenuation_length, near_sphere
 from ._indexing import real_basis
 from ._indices import OBLIQUITY, Candidates, Light, by_each_other, by_model, chosen, in_setting, shifted, shifts
-from ._lattices import MOST_LATTICES, Rejected, assigned, lattices_anywhere, lattices_near, lattices_of, refit
+from ._lattices import MOST_LATTICES, Rejected, assigned, lattices_anywhere, lattices_near, lattices_of, refit, sharp_spots, without_pieces
 from ._merging import Observations, merge
 from ._moments import Moments
 from ._modules import Modules
@@ -43,6 +43,7 @@ DARK = 9  # and of those about reflections without spots
 _NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere these may be at least, and times the indexed spots' root mean square
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 _UNEVEN = 0.01  # part of the pixels of spots that the background explains, from which on spots are found by it
+_WHOLE = 0.95  # part of the spots that there are at most without pieces of others, where these are joined
 _REFITS = 3  # fits of the stills of a detector, each with the displacements of the one before
 
 
@@ -203,11 +204,19 @@ def _index(still, model, least, geometry, noise, most, begin=None):
     behind = lambda: background_of(photons, pixels.usable, strong, lattices[0].detector if lattices else detectors[0])
     search = lambda: lattices_near(begin, spots, model, most) if begin else lattices_of(spots, detectors, model, most)
     lattices, why = _found(search)
+    if lattices and (sharp := sharp_spots(pixels.hot, lattices[0])).any():
+        pixels.take_back(sharp)
+        still.masked = dict(pixels.why)
+        spots, strong = find_spots(photons, pixels.usable, least, photograph.counting, lost)
+        lattices, why = _found(search)
     background = behind()
     if background.share_of(photons, strong) > _UNEVEN:  # rings and edges of shadows are no spots
         spots, strong = find_spots(photons, pixels.usable & ~background.shadows, least, photograph.counting, lost, background.model)
         lattices, why = _found(search)
         background = behind()
+    if lattices and len(whole := without_pieces(spots, lattices[0])) < _WHOLE * len(spots):
+        spots, begun = whole, lattices[0]
+        lattices, why = _found(lambda: lattices_near(begun, spots, model, most))
     if not begin:
         before, lattices = lattices, lattices_anywhere(lattices, spots, detectors[0], photons.shape, model, most)
         if lattices is not before:
@@ -415,7 +424,7 @@ def _simulators(still, model, response=Response()):
     plane = nb.Detector.plane(corner * 1e-3, fast, slow, tuple(map(int, shape)), detector.pixel * 1e-3, **fields)
     modules = plane if detector.modules.distortion else nb.Detector(panels=_standing_modules(detector, still.shape), pixel_size=detector.pixel * 1e-3, **fields)
     parts = (nb.Crystal(real_space=1e-10 * numpy.linalg.inv(still.fitted.matrix)), nb.Beam(**beam), modules, nb.Goniometer(axis=(0, 0, 1)))
-    return simulators_of_still(parts, plane, model.grid, model.lowest)
+    return simulators_of_still(parts, plane, still.fitted.missing[still.fitted.indexed], model.grid, model.lowest)
 
 
 def used(still, model):
