@@ -26,19 +26,19 @@ struct StreamImage {
 
 /// Writes a stream of format 2.3 with the geometry of the images' detector, its panels below one
 /// another in frames of `frameSlow` rows. `data`: where an HDF5 file of images has them, as
-/// [image][row][fast]; empty: each image is a file. CrystFEL's laboratory has z along the beam and
-/// y up.
+/// [image][row][fast]; empty: each image is a file. `indexer`: CrystFEL's name of an indexing
+/// method. CrystFEL's laboratory has z along the beam and y up.
 class CrystfelStream {
 public:
-  CrystfelStream(io::OutputFile &out, std::int64_t frameSlow, std::string data)
-      : out(out), frameSlow(frameSlow), data(std::move(data)) {}
+  CrystfelStream(io::OutputFile &out, std::int64_t frameSlow, std::string data, std::string indexer)
+      : out(out), frameSlow(frameSlow), data(std::move(data)), indexer(std::move(indexer)) {}
   void begin(const io::DialsExperiment &first);
   void add(const StreamImage &image);
 
 private:
   io::OutputFile &out;
   std::int64_t frameSlow;
-  std::string data;
+  std::string data, indexer;
 };
 
 } // namespace nanobragg

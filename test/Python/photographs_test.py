@@ -8,6 +8,7 @@ import gzip
 import importlib.util
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -426,7 +427,7 @@ SLOW translation FAST 1 0 0 0 0 0
             packed = bytearray(gzip.compress(b"###CBF: VERSION 1.5\n" * 5000))
             packed[40:60] = bytes(20)
             file.write(packed)
-        words = [good, damaged, f"--model={self.model}", f"--out={out}", "--workers=2", "--positions-only"]
+        words = ["index", good, damaged, f"--model={self.model}", f"--out={out}", "--workers=2", "--positions-only"]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             self.assertEqual(main(words), 0)
         self.assertIn("1 of 2 images indexed", said.getvalue())
@@ -476,7 +477,7 @@ SLOW translation FAST 1 0 0 0 0 0
         out = os.path.join(self.folder.name, "claimed")
         with contextlib.redirect_stderr(io.StringIO()) as said:
             claim = Claim(out)
-            self.assertEqual(main([self.image, f"--model={self.model}", f"--out={out}"]), 1)
+            self.assertEqual(main(["index", self.image, f"--model={self.model}", f"--out={out}"]), 1)
             claim.release()
         self.assertIn("another nb-refine is writing its results there", said.getvalue())
         together = Claim(out, together=True), Claim(out, together=True)
@@ -570,7 +571,7 @@ SLOW translation FAST 1 0 0 0 0 0
     def test_finds_orientation_distance_and_centre(self):
         out = os.path.join(self.folder.name, "out")
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            self.assertEqual(main([self.image, f"--model={self.model}", f"--out={out}", "--workers=1"]), 0)
+            self.assertEqual(main(["index", self.image, f"--model={self.model}", f"--out={out}", "--workers=1"]), 0)
         self.assertIn("1 of 1 images indexed", said.getvalue())
         with open(os.path.join(out, "shots.csv")) as file:
             row, = csv.DictReader(file)
@@ -647,7 +648,7 @@ SLOW translation FAST 1 0 0 0 0 0
         detector = next(iter(photographs._detectors(photograph)))
         self.assertEqual([list(panel.shape) for panel in photographs._standing_modules(detector, photograph.photons.shape)], [[half, half]] * 4)
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(main([image, f"--model={self.model}", f"--out={out}", "--workers=1", "--sets=1"]), 0)
+            self.assertEqual(main(["index", image, f"--model={self.model}", f"--out={out}", "--workers=1", "--sets=1"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:
             row, = csv.DictReader(file)
         self.assertGreater(int(row["indexed"]), 0.85 * int(row["spots"]))
@@ -661,7 +662,7 @@ SLOW translation FAST 1 0 0 0 0 0
         # The same detector by what came out, and the same image by its own panels.
         again = os.path.join(self.folder.name, "again")
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(main([image, f"--model={self.model}", f"--out={again}", "--workers=1", "--positions-only", "--gain=4.3",
+            self.assertEqual(main(["index", image, f"--model={self.model}", f"--out={again}", "--workers=1", "--positions-only", "--gain=4.3",
                                    "--offset=11", "--readout=3", f"--geometry={os.path.join(out, 'integrated.expt')}"]), 0)
         with open(os.path.join(again, "shots.csv")) as file:
             other, = csv.DictReader(file)
@@ -679,7 +680,7 @@ SLOW translation FAST 1 0 0 0 0 0
         wrong, out = (os.path.join(self.folder.name, name) for name in ("wrong.mtz", "together"))
         write_model(wrong, 0.3)
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(main([*images, f"--model={wrong}", f"--out={out}", "--workers=2", "--sets=1",
+            self.assertEqual(main(["index", *images, f"--model={wrong}", f"--out={out}", "--workers=2", "--sets=1",
                                    "--shared=structure_factors", "--test=2"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:
             rows = list(csv.DictReader(file))
@@ -768,7 +769,7 @@ SLOW translation FAST 1 0 0 0 0 0
             write_cbf(image, photons[100:-100, 100:-100], DISTANCE * 1.005, np.array(CENTRE) - 100)
         out = os.path.join(self.folder.name, "cells")
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(main([*images, f"--model={self.model}", f"--out={out}", "--workers=1"]), 0)
+            self.assertEqual(main(["index", *images, f"--model={self.model}", f"--out={out}", "--workers=1"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len({row["distance_mm"] for row in rows}), 1)
@@ -787,7 +788,7 @@ SLOW translation FAST 1 0 0 0 0 0
         said = io.StringIO()
         with mock.patch.object(photographs, "lattices_of", finds), mock.patch.object(photographs, "lattices_anywhere", lambda found, *_: found), contextlib.redirect_stdout(said):
             out = os.path.join(self.folder.name, "chain")
-            self.assertEqual(main([*images, f"--model={self.model}", f"--out={out}", "--workers=1", "--chain", "--positions-only"]), 0)
+            self.assertEqual(main(["index", *images, f"--model={self.model}", f"--out={out}", "--workers=1", "--chain", "--positions-only"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([row["status"] for row in rows], ["indexed"] * 3)
@@ -800,7 +801,7 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertRegex(said.getvalue(), r"to the next by (1\.00|0\.99)\d\d degrees in the mean")
         wrong = io.StringIO()
         with contextlib.redirect_stderr(wrong):
-            self.assertEqual(main([*images, f"--model={self.model}", "--chain", "--restrain=distance=1"]), 1)
+            self.assertEqual(main(["index", *images, f"--model={self.model}", "--chain", "--restrain=distance=1"]), 1)
         self.assertIn("share their distance", wrong.getvalue())
 
     def test_two_crystals_on_one_image(self):
@@ -854,13 +855,87 @@ SLOW translation FAST 1 0 0 0 0 0
         with open(os.path.join(out, "lattices.csv")) as file:
             self.assertEqual([int(row["spots"]) for row in csv.DictReader(file)], [one.indexed.sum() for one in still.lattices])
 
+    def test_old_command_lines_are_understood(self):
+        from nanobragg.refine._commands import named
+        table = os.path.join(self.folder.name, "t.refl")
+        for words, now in ((["a.cbf", "--model=m.pdb"], ["index", "a.cbf", "--model=m.pdb"]), (["a.cbf", "--model=m.pdb", "--energies=5,27"], ["laue"]),
+                           (["a.expt", table, "--shared=panels", "--", "--model"], ["shared", "a.expt", table, "--parameters=panels", "--", "--model"]),
+                           (["a.expt", table], ["stills", "a.expt", table])):
+            self.assertEqual(named(words)[0][:len(now)], now)
+            self.assertEqual(named(words)[1], now[0])
+            self.assertEqual(named(named(words)[0]), (named(words)[0], None))
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(main([self.image, f"--model={self.model}", "--gain=-2"]), 1)
+        self.assertIn("deprecated; write nb-refine index", said.getvalue())
+        self.assertIn("--gain is -2.0", said.getvalue())
+
+    def test_shards_and_ranks_change_nothing(self):
+        images = [os.path.join(self.folder.name, f"part{seed}.cbf.bz2") for seed in (4, 5)]
+        for seed, image in zip((4, 5), images):
+            write_cbf(image, simulated(seed=seed)[1], DISTANCE, CENTRE)
+        whole, parts, ranks = (os.path.join(self.folder.name, name) for name in ("whole", "parts", "ranks"))
+        words = ["index", *images, f"--model={self.model}", "--sets=1"]
+
+        def says(*more):
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                self.assertEqual(main([*words, *more]), 0)
+            return said.getvalue()
+
+        says(f"--out={whole}")
+        shards = [says(f"--out={parts}", f"--shard={shard}") for shard in ("0/2", "1/2", "0/2")]
+        self.assertIn("1 images of other shards are not indexed yet", shards[0])
+        self.assertIn("1 of 1 images of shard 0/2 indexed, the pixels of 0 explained", shards[0])
+        self.assertIn("the pixels of 1 explained", shards[1])
+        self.assertIn("the pixels of 1 explained", shards[2])
+        self.assertEqual(set(os.listdir(parts)), {"finished", ".lock"})
+        says(f"--out={parts}", "--resume")
+        outs = [whole, parts]
+        if importlib.util.find_spec("mpi4py") and shutil.which("mpirun"):
+            ended = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, "-m", "nanobragg.refine", *words,
+                                    f"--out={ranks}"], capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertEqual(ended.stdout.count("2 of 2 images indexed"), 1)
+            outs.append(ranks)
+        columns = [_files.read_reflections(os.path.join(out, "integrated.refl")) for out in outs]
+        for other in columns[1:]:
+            for name, column in columns[0].items():
+                np.testing.assert_array_equal(column, other[name], name)
+
+    def test_a_stream_and_full_intensities(self):
+        out = os.path.join(self.folder.name, "streamed")
+        before = None
+        for more in ([], ["--full-intensities", "--resume"]):
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(main(["index", self.image, f"--model={self.model}", "--sets=1", f"--out={out}", *more]), 0)
+            table = _files.read_reflections(os.path.join(out, "integrated.refl"))
+            crystal, = _files.read_experiments(os.path.join(out, "integrated.expt"))["crystal"]
+            with open(os.path.join(out, "integrated.stream")) as file:
+                stream = file.read()
+            self.assertTrue(stream.startswith("CrystFEL stream format 2.3\n"))
+            rows = [line.split() for line in stream.split("fs/px    ss/px panel\n")[1].split("End of reflections")[0].splitlines()]
+            np.testing.assert_array_equal(np.array([row[:3] for row in rows], int), table["miller_index"])
+            np.testing.assert_allclose([float(row[3]) for row in rows], table["intensity.sum.value"], atol=0.006)
+            np.testing.assert_allclose([float(row[4])**2 for row in rows], table["intensity.sum.variance"], rtol=0.02, atol=0.05)
+            np.testing.assert_allclose(np.array([row[7:9] for row in rows], float), table["xyzcal.px"][:, :2], atol=6e-4)
+            stars = np.array([re.search(rf"{name}star = (\S+) (\S+) (\S+) nm", stream).groups() for name in "abc"], float) / 10
+            real = np.array([crystal[f"real_space_{name}"] for name in "abc"]) * [-1, 1, -1]
+            np.testing.assert_allclose(stars @ real.T, np.eye(3), atol=1e-5)
+            radius = float(re.search(r"profile_radius = (\S+) nm", stream)[1]) / 10
+            self.assertTrue(1e-4 < radius < 1e-2, radius)
+            if more:
+                self.assertGreater(len(before["d"]), len(table["d"]))
+                some = before["partiality"] > 0.4
+                np.testing.assert_allclose(table["intensity.sum.value"], (before["lp"] * before["intensity.prf.value"])[some])
+                np.testing.assert_allclose(table["intensity.prf.variance"], (before["lp"]**2 * before["intensity.prf.variance"])[some])
+                self.assertEqual((table["partiality"].min(), table["lp"].max()), (1, 1))
+            before = table
+
     def test_refuses(self):
         def says(*words):
             with contextlib.redirect_stderr(io.StringIO()) as said:
-                self.assertEqual(main(list(words)), 1)
+                self.assertEqual(main(["index", *words]), 1)
             return said.getvalue()
 
-        self.assertIn("has no effect with --model", says(self.image, f"--model={self.model}", "--margin=3"))
         self.assertIn("--gain is -2.0", says(self.image, f"--model={self.model}", "--gain=-2"))
         self.assertIn("not an experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
         self.assertIn("--test needs --shared", says(self.image, f"--model={self.model}", "--test=0"))
@@ -869,7 +944,6 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("is not a point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
         self.assertIn("--psf=gauss:80 says its shape", says(self.image, f"--model={self.model}", "--restrain=psf=1"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
-        self.assertIn("or images and --model", says(self.image))
         bare = os.path.join(self.folder.name, "bare.pdb")
         with open(bare, "w") as file:
             file.write("ATOM      1  CA  ALA A   1      10.000  12.000  20.000  1.00 20.00           C\n")

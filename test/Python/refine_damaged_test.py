@@ -53,7 +53,7 @@ class Damaged(unittest.TestCase):
         said = io.StringIO()
         try:
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), np.errstate(all="ignore"):
-                status = main([expt, refl, "--out", out, "--workers=1", "--", *refine_test.FLAGS])
+                status = main(["stills", expt, refl, "--out", out, "--workers=1", "--", *refine_test.FLAGS])
         finally:
             shots_module.refine_shot = kept
         self.assertTrue(all(line.isprintable() for line in said.getvalue().splitlines()), said.getvalue())
@@ -189,7 +189,7 @@ class Damaged(unittest.TestCase):
         np.testing.assert_array_equal(results[1].matrix, self.results[1].matrix)
 
     def test_without_scipy(self):
-        blocked = "import sys; sys.modules['scipy'] = None; from nanobragg.refine.__main__ import main; sys.exit(main(['a', 'b']))"
+        blocked = "import sys; sys.modules['scipy'] = None; from nanobragg.refine.__main__ import main; sys.exit(main(['stills', 'a', 'b']))"
         done = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr),
                          (1, "nb-refine: error: refinement needs scipy: pip install scipy\n"))

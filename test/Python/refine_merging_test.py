@@ -124,7 +124,7 @@ class Stills(unittest.TestCase):
         model, cls.out = (os.path.join(cls.folder, name) for name in ("model.mtz", "out"))
         stills.write_model(model, SPOILT)
         with contextlib.redirect_stdout(io.StringIO()):
-            assert main([*images, f"--model={model}", f"--out={cls.out}", "--workers=2", "--sets=1"]) == 0
+            assert main(["index", *images, f"--model={model}", f"--out={cls.out}", "--workers=2", "--sets=1"]) == 0
         cls.table = _files.read_reflections(os.path.join(cls.out, "integrated.refl"))
 
     @classmethod

@@ -436,21 +436,21 @@ class Refined(unittest.TestCase):
         from nanobragg.refine.__main__ import main
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            rc = main([self.data.expt, self.data.refl, "--system=tetragonal", "--space-group=P 1",
-                       "--shared=structure_factors", "--rounds=1", "--steps=2", f"--out={self.folder}/by-command", "--", *self.data.flags])
+            rc = main(["shared", self.data.expt, self.data.refl, "--system=tetragonal", "--space-group=P 1",
+                       "--parameters=structure_factors", "--rounds=1", "--steps=2", f"--out={self.folder}/by-command", "--", *self.data.flags])
         self.assertEqual(rc, 0)
         self.assertIn("5 of 5 shots refined together", said.getvalue())
-        for words, sentence in ((["--anomalous"], "--anomalous needs --shared"),
-                                (["--shared=panels", "--workers=2"], "--workers has no effect with --shared")):
+        for words, sentence in ((["stills", "--anomalous"], "'--anomalous' is an option of nb-refine shared, not of nb-refine stills"),
+                                (["shared", "--workers=2"], "not of nb-refine shared")):
             said = io.StringIO()
-            with contextlib.redirect_stderr(said):
-                self.assertEqual(main([self.data.expt, self.data.refl, *words]), 1)
+            with contextlib.redirect_stderr(said), self.assertRaises(SystemExit):
+                main([words[0], self.data.expt, self.data.refl, *words[1:]])
             self.assertIn(sentence, said.getvalue())
 
     @unittest.skipUnless(importlib.util.find_spec("mpi4py") and shutil.which("mpirun"), "no MPI")
     def test_ranks_of_mpi(self):
-        words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, "-m", "nanobragg.refine",
-                 self.data.expt, self.data.refl, "--system=tetragonal", "--space-group=P 1", "--shared=structure_factors",
+        words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, "-m", "nanobragg.refine", "shared",
+                 self.data.expt, self.data.refl, "--system=tetragonal", "--space-group=P 1", "--parameters=structure_factors",
                  "--rounds=2", "--steps=12", f"--out={self.folder}/mpi"]
         ended = subprocess.run([*words, "--", *self.data.flags], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 0, ended.stderr)

@@ -70,7 +70,7 @@ class OfASimulatedSweep(unittest.TestCase):
         with open(beside, "w") as file:
             json.dump(start, file)
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            self.assertEqual(main([beside, os.path.join(self.folder.name, "truth.refl"), "--system=orthorhombic", f"--out={out}",
+            self.assertEqual(main(["sweep", beside, os.path.join(self.folder.name, "truth.refl"), "--system=orthorhombic", f"--out={out}",
                                    "--sets=1"]), 0)
         self.assertIn("1 of 1 sweeps refined", said.getvalue())
         with open(os.path.join(out, "sweeps.csv")) as file:
@@ -161,10 +161,10 @@ class OfASimulatedSweep(unittest.TestCase):
     def test_what_is_no_sweep_is_refused(self):
         listed = os.path.join(self.folder.name, "truth.expt")
         with contextlib.redirect_stderr(io.StringIO()) as said:
-            self.assertEqual(main([listed, listed.replace("expt", "refl"), "--", "-N", "3"]), 1)
-            self.assertEqual(main([listed, listed.replace("expt", "refl"), "--workers=2"]), 1)
-            self.assertEqual(main([listed, listed.replace("expt", "refl"), "--fix=axes"]), 1)
-        for text in ("flags of nb-sim", "--workers has no effect on rotation sweeps", "axes is not a number of this fit"):
+            self.assertEqual(main(["sweep", listed, listed.replace("expt", "refl"), "--", "-N", "3"]), 1)
+            self.assertEqual(main(["stills", listed, listed.replace("expt", "refl")]), 1)
+            self.assertEqual(main(["sweep", listed, listed.replace("expt", "refl"), "--fix=axes"]), 1)
+        for text in ("flags of nb-sim", "has rotation scans; write nb-refine sweep", "axes is not a number of this fit"):
             self.assertIn(text, said.getvalue())
 
 

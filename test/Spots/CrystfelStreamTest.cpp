@@ -41,7 +41,7 @@ struct CrystfelStreamTest : testing::Test {
     faint = bright;
     faint.intensity = faint.variance = 2;
     io::OutputFile out(directory.path("a.stream"));
-    CrystfelStream stream(out, 30, data);
+    CrystfelStream stream(out, 30, data, "simulation");
     stream.begin(experiment);
     stream.add({"/a/b.cbf", data.empty() ? "" : "//4", 5, {}, {{experiment, {bright, faint}}}});
     out.commit();

@@ -150,7 +150,7 @@ class Hopper(unittest.TestCase):
             os.symlink(os.path.join(os.path.abspath(PROJECT), "simtbx"), "python/simtbx")
         self.command("hopper", HOPPER, "exp_ref_spec_file=input.lst", "outdir=hopper")
         for i in range(STILLS):
-            self.run_in(PYTHON, "-m", "nanobragg.refine", f"start{i}.expt", f"start{i}.refl", "--system=monoclinic", "--workers=1",
+            self.run_in(PYTHON, "-m", "nanobragg.refine", "stills", f"start{i}.expt", f"start{i}.refl", "--system=monoclinic", "--workers=1",
                         "--parameters=orientation,cell,scale,ncells", f"--out=refined{i}", "--readout=0.1", "--", *"-hkl F.mtz -gauss_xtal -N 14 "
                         "-oversample 3 --average=sampled".split(), PYTHONPATH=BUILD)
             hopper, = (model(file) for file in glob.glob(f"hopper/expers/rank*/*start{i}_*.expt"))

@@ -225,7 +225,7 @@ void SpotLabels::write(const std::function<ImageName(std::int64_t)> &name,
                        const std::function<std::size_t(std::int64_t)> &lattices,
                        std::int64_t firstImage) {
   if (stream) {
-    CrystfelStream writer(*stream, frameSlow, nexus ? "/entry/data/data" : "");
+    CrystfelStream writer(*stream, frameSlow, nexus ? "/entry/data/data" : "", "simulation");
     bool begun = false;
     for (std::size_t i = 0; i < images.size(); ++i) {
       if (images[i].crystals.empty())

@@ -97,7 +97,7 @@ def refine(folder, images):
     out = folder / f"refined_{len(images)}"
     if not (out / "structure_factors.mtz").exists():
         print(f"nb-refine refines {len(images)} stills ({folder}/nb-refine.log)", flush=True)
-        seconds = run([sys.executable, "-m", "nanobragg.refine", *images, f"--out={out}",
+        seconds = run([sys.executable, "-m", "nanobragg.refine", "index", *images, f"--out={out}",
                        f"--model={folder / 'model.mtz'}", "--workers=2", "--resume"],
                       folder, "nb-refine.log")
         print(f"{seconds / len(images):.1f} s of processor time a still", flush=True)

@@ -1,7 +1,9 @@
-"""Shots that do not depend on each other, on the ranks of MPI: who is free gets the next one."""
+"""Work on shots that do not depend on each other, in processes or on the ranks of MPI: who is free gets the next one."""
 
 import collections
 import concurrent.futures
+
+from ._workers import each
 
 _work = None
 
@@ -33,3 +35,30 @@ def dealt(work, numbers, comm):
             for future in done:
                 free.append(running.pop(future))
                 yield future.result()
+
+
+class Dealer:
+    """Deals works that follow one another. comm: a communicator of several ranks, whose first one alone knows the works, or None.
+    workers: processes where there are no ranks; None: one for each processor."""
+
+    def __init__(self, comm, workers):
+        self.comm, self.workers = comm, workers
+
+    def __call__(self, work, numbers, lost):
+        """Results of work(number), as they come. lost(number, reason) takes the place of one whose process dies."""
+        if self.comm is None:
+            return each(work, numbers, self.workers, lost)
+        self.comm.bcast(work)
+        return dealt(work, numbers, self.comm)
+
+    def serve(self):
+        """On all ranks but the first: does what it deals, until it ends."""
+        while (work := self.comm.bcast(None)) is not None:
+            work_for_first(work, self.comm)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.comm is not None:
+            self.comm.bcast(None)

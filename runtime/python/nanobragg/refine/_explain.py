@@ -17,6 +17,7 @@ from ._spot_fit import SpotFit
 # Where fits start: mosaicity (rad), bandwidth, divergence (rad); edge of a block (m).
 _BEGIN, _EDGE = (numpy.radians(0.15), 5e-4, 2e-4), 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
+BOX = 15  # pixels, edge of the boxes about spots
 MOST_SETS = 4  # sets of mosaic blocks
 _PAYS = 0.03  # part of the cost by which another one has to make this less
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted

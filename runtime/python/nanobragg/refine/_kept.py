@@ -42,9 +42,9 @@ class Kept:
 
     def get(self, key):
         """The result of a key, or None. One that is damaged is made again."""
-        path = self._path(key)
-        if path is None or not os.path.exists(path):
+        if not self.has(key):
             return None
+        path = self._path(key)
         try:
             with open(path, "rb") as file:
                 content = file.read()
@@ -54,6 +54,11 @@ class Kept:
         except Exception as error:
             warnings.warn(f"{path}: is damaged ({error}); its still is refined again", Warning, stacklevel=2)
             return None
+
+    def has(self, key):
+        """Whether there is a result of a key."""
+        path = self._path(key)
+        return path is not None and os.path.exists(path)
 
     def put(self, key, result):
         if self.folder is not None:

@@ -26,7 +26,8 @@ from ._noise import largest_number, no_numbers
 from ._panels import BEAM
 from ._spots import find_spots, local_background, usable_pixels
 from ._workers import each
-from .photographs import Model, is_macromolecular, _identifier, _in_photons
+from ._still_files import identifier
+from .photographs import Model, is_macromolecular, _in_photons
 
 _HALF = 5  # pixels: boxes in which spots are measured
 _TOLERANCES = tuple(numpy.radians((0.7, 0.2, 0.12, 0.07)))  # by which light may be off: of crowded patterns by less
@@ -391,7 +392,7 @@ def experiments(stills, model, folder):
             "pixel_size": [camera.pixel, camera.pixel], "trusted_range": [-1e6, 1e9], "thickness": 0, "material": "", "mu": 0,
             "identifier": "", "mask": [], "gain": still.gain, "pedestal": still.zero, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}]})
         for k, crystal in enumerate(still.crystals):
-            content["experiment"].append({"__id__": "Experiment", "identifier": _identifier(still, k), "beam": number, "detector": number,
+            content["experiment"].append({"__id__": "Experiment", "identifier": identifier(still, k), "beam": number, "detector": number,
                                           "crystal": len(content["crystal"]), "imageset": number})
             content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
                                        **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(crystal.matrix))}})

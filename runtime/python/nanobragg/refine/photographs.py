@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import hashlib
-import json
 import os
 import re
 import time
@@ -13,13 +12,14 @@ from scipy import ndimage, spatial
 
 from .. import _core, experiment as nb
 from .._errors import FileError, reason
-from . import _files, _report
+from . import _files, _report, _still_files
 from ._amplitudes import Amplitudes
 from ._chain import alike, fit_chain, next_matrix
 from ._claim import Claim
+from ._dealing import Dealer
 from ._background import background_of
 from ._still_page import still_page
-from ._explain import MOST_SETS, Boxes, explain, simulators_of_still
+from ._explain import BOX, MOST_SETS, Boxes, explain, simulators_of_still
 from ._crystal import cell_of
 from ._geometry import Detector, attenuation_length, near_sphere
 from ._indexing import real_basis
@@ -36,14 +36,13 @@ from ._spots import about_spots, find_spots, lost_light, odd_pixels, usable_pixe
 from ._stated_geometry import Geometry
 from ._verdict import verdict
 from ._kept import Kept, digest_or_none, key_of
-from ._workers import each
 
-BOX = 15  # pixels, edge of the boxes about spots
 DARK = 9  # and of those about reflections without spots
 _NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere these may be at least, and times the indexed spots' root mean square
 _STRONG = 300  # photons of a spot whose place counts for rms_px
 _UNEVEN = 0.01  # part of the pixels of spots that the background explains, from which on spots are found by it
 _WHOLE = 0.95  # part of the spots that there are at most without pieces of others, where these are joined
+_SHOWN = 50  # images that the report shows
 _REFITS = 3  # fits of the stills of a detector, each with the displacements of the one before
 
 
@@ -121,6 +120,7 @@ class Still:
     masked: dict = dataclasses.field(default_factory=dict)  # pixels that are left out, by the reason
     seconds: float = 0.0
     key: str = dataclasses.field(default="", repr=False)  # under which it is kept
+    explained_key: str = dataclasses.field(default="", repr=False)  # and its explained
     shape: tuple = ()  # slow and fast pixels
     shared: bool = False  # whether the distance is that of other stills, so that the still tells the cell's mean edge
     photograph: object = dataclasses.field(default=None, repr=False)  # its header
@@ -184,9 +184,27 @@ def _in_photons(photograph, usable, noise):
     return photons
 
 
-def _index(still, model, least, geometry, noise, most, begin=None):
+@dataclasses.dataclass(frozen=True)
+class _Search:
+    """How images are searched for lattices of a model. least: pixels of a spot; noise: see Wanted; most: lattices of an image."""
+
+    model: Model
+    least: int
+    geometry: Geometry
+    noise: tuple
+    most: int
+
+    def key(self, path):
+        """The key of what follows from an image's file, the number of its frame, and this search."""
+        file = path if os.path.exists(path) else re.sub(r":\d+$", "", path)
+        return key_of(image=digest_or_none(file), frame=path[len(file):], model=self.model.digest(), least=self.least, noise=self.noise,
+                      most=self.most, geometry=None if self.geometry is None else _files.digest(self.geometry.path))
+
+
+def _index(still, search, begin=None):
     """begin: the Fitted of a lattice nearby, in place of a search."""
-    photograph = read_photograph(still.image, geometry)
+    model, least, most = search.model, search.least, search.most
+    photograph = read_photograph(still.image, search.geometry)
     if not photograph.counting:
         none = no_numbers(photograph.photons)
         # Corrections of images for distortion mix pixels with those at their side.
@@ -194,7 +212,7 @@ def _index(still, model, least, geometry, noise, most, begin=None):
         photograph.cutoff = largest_number(photograph.photons, photograph.cutoff)
     lost = numpy.zeros(photograph.photons.shape, bool) if photograph.counting else lost_light(photograph.photons, photograph.cutoff)
     pixels = usable_pixels(photograph.photons, photograph.cutoff, lost)
-    photograph = _in_photons(photograph, pixels.usable, noise)
+    photograph = _in_photons(photograph, pixels.usable, search.noise)
     if photograph.core:
         pixels.leave_out(*odd_pixels(photograph.photons, pixels.usable, photograph.core))
     photons = photograph.photons
@@ -202,17 +220,17 @@ def _index(still, model, least, geometry, noise, most, begin=None):
     still.photograph, still.masked, still.shape = dataclasses.replace(photograph, photons=None), dict(pixels.why), photons.shape
     detectors = list(_detectors(photograph))
     behind = lambda: background_of(photons, pixels.usable, strong, lattices[0].detector if lattices else detectors[0])
-    search = lambda: lattices_near(begin, spots, model, most) if begin else lattices_of(spots, detectors, model, most)
-    lattices, why = _found(search)
+    look = lambda: lattices_near(begin, spots, model, most) if begin else lattices_of(spots, detectors, model, most)
+    lattices, why = _found(look)
     if lattices and (sharp := sharp_spots(pixels.hot, lattices[0])).any():
         pixels.take_back(sharp)
         still.masked = dict(pixels.why)
         spots, strong = find_spots(photons, pixels.usable, least, photograph.counting, lost)
-        lattices, why = _found(search)
+        lattices, why = _found(look)
     background = behind()
     if background.share_of(photons, strong) > _UNEVEN:  # rings and edges of shadows are no spots
         spots, strong = find_spots(photons, pixels.usable & ~background.shadows, least, photograph.counting, lost, background.model)
-        lattices, why = _found(search)
+        lattices, why = _found(look)
         background = behind()
     if lattices and len(whole := without_pieces(spots, lattices[0])) < _WHOLE * len(spots):
         spots, begun = whole, lattices[0]
@@ -258,27 +276,41 @@ def _take(still, lattices):
         still.dark.lattice = numpy.minimum(still.dark.lattice, len(lattices) - 1)
 
 
-def _one(index, *, paths, asked, kept, **how):
-    key = _key_of_image(paths[index], asked) if kept.folder else ""
+def _one(index, *, paths, search, kept):
+    key = search.key(paths[index]) if kept.folder else ""
     if (still := kept.get(key)) is not None:
         still.index, still.image = index, paths[index]
-        return still
+        return _without_pixels(still, kept)
     begin, still = time.perf_counter(), Still(index, paths[index], key=key)
     try:
-        _index(still, **how)
+        _index(still, search)
     except Rejected as error:
         still.status, still.why = "rejected", str(error)
     except Exception as error:  # whatever it is, it costs this image alone
         still.status, still.why = "rejected", reason(error)
     still.seconds = time.perf_counter() - begin
     kept.put(key, still)
+    return _without_pixels(still, kept)
+
+
+def _without_pixels(still, kept):
+    """A still as long as its pixels are not needed; they are in the folder where it is kept."""
+    if kept.folder:
+        still.boxes = still.dark = None
     return still
 
 
-def _key_of_image(path, asked):
-    """The key of what follows from an image's file, the number of its frame, and the numbers that were asked with."""
-    file = path if os.path.exists(path) else re.sub(r":\d+$", "", path)
-    return key_of(image=digest_or_none(file), frame=path[len(file):], **asked)
+def _with_pixels(still, kept):
+    """A still with its pixels and those of the model."""
+    if still.boxes is None:
+        whole = kept.get(still.key)
+        if whole is None:
+            raise FileError(f"{kept.folder}: what was known of {still.image} is not there any more; run again with --resume")
+        whole.dark.lattice = numpy.minimum(whole.dark.lattice, len(still.lattices) - 1)
+        still = dataclasses.replace(still, boxes=whole.boxes, dark=whole.dark)
+    if still.explained and still.explained.image is None:
+        still = dataclasses.replace(still, explained=kept.get(still.explained_key)[0])
+    return still
 
 
 def _share_detector(stills, model, distances):
@@ -311,15 +343,15 @@ def _share_detector(stills, model, distances):
 _CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one crystal share, held while their pixels are fitted
 
 
-def _found_again(stills, how):
+def _found_again(stills, search):
     """Stills of one crystal, those that are rejected looked for where the ones before them lead."""
     for number, still in enumerate(stills):
         before = [one for one in stills[:number] if one.status == "indexed"]
         if still.status == "rejected" and still.found is not None and before:
             again = Still(still.index, still.image, key=still.key)
-            matrices = [one.matrix for one in alike([one.fitted for one in before], [one.found for one in before], how["model"])]
+            matrices = [one.matrix for one in alike([one.fitted for one in before], [one.found for one in before], search.model)]
             try:
-                _index(again, begin=dataclasses.replace(before[-1].fitted, matrix=next_matrix(matrices)), **how)
+                _index(again, search, dataclasses.replace(before[-1].fitted, matrix=next_matrix(matrices)))
             except Rejected:
                 continue
             stills[number] = again
@@ -500,8 +532,9 @@ def _explained(number, *, stills, model, how, kept, keys):
     """The number of a still, its result, or why it was not explained, and seconds."""
     still, begin = stills[number], time.perf_counter()
     if (found := kept.get(keys[number])) is not None:
-        return number, *found
+        return number, _without_images(found[0], kept), found[1]
     try:
+        still = _with_pixels(still, kept)
         use, detector = used(still, model), still.fitted.detector
         still.explained_spots = use
         response, seconds = how["response"].of_neighbours(still.photograph.core, still.photograph.pixel), still.photograph.seconds
@@ -524,30 +557,33 @@ def _explained(number, *, stills, model, how, kept, keys):
         result = reason(error)
     seconds = time.perf_counter() - begin
     kept.put(keys[number], (result, seconds))
-    return number, result, seconds
+    return number, _without_images(result, kept), seconds
 
 
-_NOTHING = Kept(None, False)
+def _without_images(result, kept):
+    """The result for a still, or why there is none, as long as the model's pixels are not needed; they are in the folder where it is kept."""
+    return dataclasses.replace(result, image=None, before=None, light=None) if kept.folder and not isinstance(result, str) else result
 
 
-def _explain(stills, model, workers, how, kept=_NOTHING, progress=None):
-    """Explains those that are indexed. kept: results that are finished."""
+def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambda still: True):
+    """Explains those that are indexed, and ``mine``. deal: a Dealer. kept: results that are finished. done: is called with each still."""
     good = [still for still in stills if still.status == "indexed"]
     # The shared tilts and modules follow from all stills.
     of_all = key_of(how=how, model=model.digest(), stills=[still.key for still in stills]) if kept.folder else ""
     of_each = [key_of(all=of_all, index=still.index) for still in good]
     one = functools.partial(_explained, stills=good, model=model, how=how, kept=kept, keys=of_each)
-    for number, result, seconds in each(one, list(range(len(good))), workers, lambda number, why: (number, why, 0.0)):
+    numbers = [number for number, still in enumerate(good) if mine(still)]
+    for number, result, seconds in deal(one, numbers, lambda number, why: (number, why, 0.0)):
         still = good[number]
         still.seconds += seconds
+        still.explained_key = of_each[number]
         still.explained_spots = used(still, model)
         if isinstance(result, str):
             still.why = f"its pixels were not explained: {result}"
         else:
             still.explained, still.rms_px = result, result.rms_px
             still.distance_mm = _distance(still)
-        if progress:
-            progress(still)
+        done(still)
 
 
 def _distance(still):
@@ -567,7 +603,7 @@ def _observations(stills, amplitudes):
             [(cell_of(_matrix(still, k)).tolist(), float(still.photograph.wavelength)) for still, k in crystals])
 
 
-def _refine_factors(stills, model, tested, workers, how):
+def _refine_factors(stills, model, tested, deal, how, kept):
     """Explains stills again, by structure factors that those without the numbers ``tested`` and the model say together."""
     good = [still for still in stills if still.explained]
     training = [still for still in good if still.index not in tested and len(still.explained.integrated.hkl)]
@@ -579,74 +615,148 @@ def _refine_factors(stills, model, tested, workers, how):
     merged = merge(_observations(training, amplitudes)[0], amplitudes, numpy.linalg.inv(real_basis(model.cell)))
     row = merged.of_amplitude
     logarithms = numpy.where(merged.seen[row] > 0, numpy.log(merged.F_post[row] / amplitudes.start), 0)
-    _explain(good, dataclasses.replace(model, grid=amplitudes.values(logarithms)), workers, how)
+    _explain(good, dataclasses.replace(model, grid=amplitudes.values(logarithms)), deal, how, kept)
 
 
-def index(paths, model, *, least=3, workers=None, out=None, progress=None, pixels=True, held=(), restrain=None,
-          sets=MOST_SETS, factors=False, tested=(), geometry=None, noise=None, lattices=MOST_LATTICES, response=Response(), resume=False, chain=False):
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """Choices of index().
+
+    least: pixels of a spot. pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and
+    sigmas of others. sets: of mosaic blocks, at most. lattices: crystals of an image, at most; each further one is looked for among spots
+    that the others do not have. factors: whether structure factors are refined, too, on all stills but those of the numbers ``tested``.
+    geometry: an .expt that says where the detector stands, in place of the images. noise: (gain, zero): an image holds photons * gain +
+    zero, and noise as if it were none beside that of these photons; None: of detectors that count photons (1, 0), and what pixels of
+    others say. response: where the fit of the detector's begins. chain: whether they are stills of one crystal that was turned from each
+    to the next, in their order: they have one cell and one detector, and each a Turn. full: see _still_files.integrated.
+    """
+
+    least: int = 3
+    pixels: bool = True
+    held: tuple = ()
+    restrain: dict = None
+    sets: int = MOST_SETS
+    lattices: int = MOST_LATTICES
+    factors: bool = False
+    tested: tuple = ()
+    geometry: str = None
+    noise: tuple = None
+    response: Response = Response()
+    chain: bool = False
+    full: bool = False
+
+    def fit(self):
+        """The fit to pixels, as explain() takes it."""
+        return {"held": (*self.held, *_CHAINED) if self.chain else tuple(self.held), "sets": self.sets, "response": self.response,
+                "restrain": in_units(self.held, self.restrain or {}, response=self.response)}
+
+    def search(self, path):
+        """The search for the crystal of a model's file."""
+        model = Model.read(path, solvent=0)
+        if self.pixels and model.grid is None:
+            raise ValueError(f"'{path}' has no structure factors, by which pixels are explained; give a file with them, or --positions-only")
+        return _Search(model, self.least, None if self.geometry is None else Geometry.read(self.geometry), self.noise, self.lattices)
+
+    def check(self, shard, out, resume):
+        """ValueError where it contradicts itself, or what is done to its results."""
+        part, parts = shard
+        for wrong, why in (
+                (self.lattices < 1, f"--lattices is {self.lattices}; a still has one at least"),
+                (self.chain and "distance" in (self.restrain or {}), "stills of a chain share their distance; leave its restraint out"),
+                (resume and out is None, "resume= goes on with what is in a folder; give it as out="),
+                (not 0 <= part < parts, f"shard is {part}/{parts}; parts count from 0, and there are {parts}"),
+                (parts > 1 and out is None, "shards share a folder; give it as out="),
+                (parts > 1 and self.factors, "structure factors of all images are not refined on a shard; leave out --shard"),
+                (parts > 1 and self.chain, "a chain is refined as a whole; leave out --shard")):
+            if wrong:
+                raise ValueError(why)
+
+
+class Watch:
+    """Is told how far index() is. A program overrides what it wants to know."""
+
+    def found(self, still):
+        """The spots of a still were searched."""
+
+    def done(self, still):
+        """All that is wanted of a still is done."""
+
+    def say(self, sentence):
+        """Something that concerns all stills."""
+
+
+def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), comm=None, watch=None, **wanted):
     """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to their places;
     then explains the pixels of the spots by the model's structure factors.
 
-    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken.
-    pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and sigmas of others.
-    sets: of mosaic blocks, at most. factors: refines structure factors, too, on all stills but those of the numbers
-    ``tested``. least: pixels of a spot. geometry: an .expt that says where the detector stands, in place
-    of the images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none beside that of
-    these photons; None: of detectors that count photons (1, 0), and what pixels of others say. lattices: crystals of an image,
-    at most; each further one is looked for among spots that the others do not have. response: where the fit of the detector's
-    begins. out: a folder for indexed.expt, indexed.refl, integrated.expt, integrated.refl, structure_factors.mtz, unmerged.mtz,
-    merging.csv, shots.csv, lattices.csv and report.html, and for finished/, with what is known of each image as soon as it is. resume: goes on with what is in there, as far as it follows from the same images and numbers.
-    chain: whether they are stills of one crystal that was turned from each to the next, in their order: they have one cell and one
-    detector, and each a Turn.
+    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken. wanted:
+    fields of Wanted. workers: processes; None: one for each processor.
+    out: a folder for the files of _still_files.py and _write_merged, and for finished/, with what is known of each image as soon
+    as it is. resume: goes on with what is in there, as far as it follows from the same images and numbers.
+    shard: (i, n), every n-th image from i on. Shards share ``out``, which gets finished/ alone; what all stills share is known, and pixels
+    are explained, once the spots of all are indexed. comm: a communicator of mpi4py in place of workers: all ranks call this, and the first
+    has the stills; others return none. watch: a Watch.
 
     Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
     """
-    if chain and "distance" in (restrain or {}):
-        raise ValueError("stills of a chain share their distance; leave its restraint out")
-    how = {"held": (*held, *_CHAINED) if chain else tuple(held), "restrain": in_units(held, restrain or {}, response=response), "sets": sets, "response": response}
-    crystal = Model.read(model, solvent=0)  # whose cell and group index the spots
-    of_geometry = None if geometry is None else _files.digest(geometry)
-    geometry = None if geometry is None else Geometry.read(geometry)
-    if not len(paths):
+    paths, wanted, watch = [os.fspath(path) for path in paths], Wanted(**wanted), watch or Watch()
+    if not paths:
         raise ValueError("there are no images")
-    if pixels and crystal.grid is None:
-        raise ValueError(f"'{model}' has no structure factors, by which pixels are explained; give a file with them, or --positions-only")
-    if lattices < 1:
-        raise ValueError(f"--lattices is {lattices}; a still contains at least one")
-    if resume and out is None:
-        raise ValueError("resume= goes on with what is in a folder; give it as out=")
-    paths = [os.fspath(path) for path in paths]
-    claim = None if out is None else Claim(out)
-    kept = Kept(None if out is None else os.path.join(out, "finished"), resume)
-    asked = {"model": crystal.digest(), "least": least, "noise": noise, "most": lattices, "geometry": of_geometry}
-    each_how = {"model": crystal, "least": least, "geometry": geometry, "noise": noise, "most": lattices}
-    one = functools.partial(_one, paths=paths, asked=asked, kept=kept, **each_how)
-    stills = []
-    for still in each(one, list(range(len(paths))), workers, lambda number, why: Still(number, paths[number], "rejected", why)):
-        stills.append(still)
-        if progress and not (pixels and still.status == "indexed"):
-            progress(still)
-    stills.sort(key=lambda still: still.index)
-    if chain:
-        _found_again(stills, each_how)
-    _share_detector(stills, crystal, "distance" not in how["restrain"] and "cell" not in how["held"])
-    good = [still for still in stills if still.status == "indexed"]
-    if good:
-        finest = max(still.fitted.detector.finest(still.shape) for still in good)
-        wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
-        crystal = Model.read(model, 0.97 / finest, wavelength)
-        _by_intensities(good, crystal, lattices, chain)
-        _compare_light(good, crystal)
-        if chain:
-            _chain(good, crystal)
-    if pixels and good:
-        _explain(stills, crystal, workers, how, kept, progress)
-    if factors:
-        _refine_factors(stills, crystal, set(tested), workers, how)
+    wanted.check(shard, out, resume)
+    how, (part, parts) = wanted.fit(), shard
+    ranks = comm if comm is not None and comm.Get_size() > 1 else None
+    if ranks and ranks.Get_rank():
+        Dealer(ranks, None).serve()
+        return []
+    with Dealer(ranks, workers) as deal:
+        search = wanted.search(model)
+        claim = None if out is None else Claim(out, together=parts > 1)
+        kept = Kept(None if out is None else os.path.join(out, "finished"), resume or parts > 1)
+        one = functools.partial(_one, paths=paths, search=search, kept=kept)
+        stills = []
+        for still in deal(one, list(range(part, len(paths), parts)), lambda number, why: Still(number, paths[number], "rejected", why)):
+            stills.append(still)
+            watch.found(still)
+            if not (wanted.pixels and still.status == "indexed"):
+                watch.done(still)
+        if parts > 1:
+            others = [number for number in range(len(paths)) if number % parts != part] if wanted.pixels else []
+            missing = sum(not kept.has(search.key(paths[number])) for number in others)
+            if missing:
+                watch.say(f"{missing} images of other shards are not indexed yet; run this shard again when they are")
+            if missing or not wanted.pixels:
+                return sorted(stills, key=lambda still: still.index)
+            stills += map(one, others)
+        stills.sort(key=lambda still: still.index)
+        crystal = _common(stills, model, search, wanted)
+        if wanted.pixels:
+            _explain(stills, crystal, deal, how, kept, watch.done, lambda still: still.index % parts == part)
+        if parts > 1:
+            return stills[part::parts]
+        if wanted.factors:
+            _refine_factors(stills, crystal, set(wanted.tested), deal, how, kept)
     if out is not None:
-        write(out, stills, crystal, set(tested))
+        write(out, stills, crystal, kept, set(wanted.tested), wanted.full)
         claim.release()
     return stills
+
+
+def _common(stills, path, search, wanted):
+    """Finds what stills share: their detector, and the choice of indices. Returns the Model with structure factors to their resolution."""
+    if wanted.chain:
+        _found_again(stills, search)
+    _share_detector(stills, search.model, "distance" not in (wanted.restrain or {}) and "cell" not in wanted.held)
+    good = [still for still in stills if still.status == "indexed"]
+    if not good:
+        return search.model
+    finest = max(still.fitted.detector.finest(still.shape) for still in good)
+    wavelength = float(numpy.median([still.photograph.wavelength for still in good]))
+    crystal = Model.read(path, 0.97 / finest, wavelength)
+    _by_intensities(good, crystal, wanted.lattices, wanted.chain)
+    _compare_light(good, crystal)
+    if wanted.chain:
+        _chain(good, crystal)
+    return crystal
 
 
 def in_words(explained):
@@ -738,140 +848,20 @@ def lattice_rows(stills):
         yield [row.get(name, "") for name in _OF_LATTICE]
 
 
-def _places(still, refined):
-    """Fast and slow axes and corners (mm) of a still's panels."""
-    if refined:
-        corner, fast, slow = still.explained.panels
-        return [(f / numpy.linalg.norm(f), s / numpy.linalg.norm(s), 1e3 * c) for f, s, c in zip(fast, slow, corner)]
-    corner, fast, slow, _ = still.fitted.detector.placed()
-    return list(zip(fast, slow, corner))
-
-
-def _identifier(still, lattice):
-    """By which DIALS knows an experiment, also among those of other files."""
-    return hashlib.sha256(f"{os.path.abspath(still.image)} {lattice}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def experiments(stills, model, folder, refined=False):
-    """DIALS' experiment list of stills, one for each lattice, as indexed or as their pixels have it. folder: names of images are relative to it."""
-    content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
-               "scan": [], "crystal": [], "profile": [], "scaling_model": []}
-    for number, still in enumerate(stills):
-        photograph, detector = still.photograph, still.fitted.detector
-        places, panels = _places(still, refined), detector.panels
-        sizes = panels.size.tolist() if panels.size is not None else [still.shape]
-        raw = [(0, 0)] if panels.raw is None else panels.raw.tolist()
-        for k, one in enumerate(still.explained.lattices if refined else still.lattices):
-            content["experiment"].append({"__id__": "Experiment", "identifier": _identifier(still, k), "beam": number, "detector": number,
-                                          "crystal": len(content["crystal"]), "imageset": number})
-            content["crystal"].append({"__id__": "crystal", "space_group_hall_symbol": model.hall,
-                                       **{f"real_space_{n}": list(v) for n, v in zip("abc", numpy.linalg.inv(one.matrix))}})
-        frame = re.fullmatch(r"(.+):(\d+)", still.image)
-        name, of_file = (frame[1], {"single_file_indices": [int(frame[2])]}) if frame else (still.image, {})
-        content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(name, folder)], **of_file, "mask": "",
-                                    "gain": "", "pedestal": "", "dx": "", "dy": "", "params": {}})
-        content["beam"].append({"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": photograph.wavelength,
-                                "divergence": 0, "sigma_divergence": 0, "polarization_normal": [0, 1, 0],
-                                "polarization_fraction": photograph.polarization, "flux": 0, "transmission": 1})
-        content["detector"].append({"panels": [{
-            "name": f"Panel {i}" if len(panels) > 1 else "Panel", "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
-            "origin": list(corner), "raw_image_offset": list(begin[::-1]), "image_size": list(size[::-1]),
-            "pixel_size": [detector.pixel, detector.pixel],
-            "trusted_range": [min(0, photograph.lowest), min(photograph.cutoff * photograph.gain + photograph.zero, 1e9)],
-            "thickness": photograph.thickness, "material": photograph.material,
-            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": photograph.gain / photograph.spread,
-            "pedestal": photograph.zero, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
-            for i, ((fast, slow, corner), size, begin) in enumerate(zip(places, sizes, raw))]})
-    return content
-
-
-def _rays(still, refined, at, panel):
-    """Vectors s1 (1/A) to pixels (fast, slow) of these panels."""
-    fast, slow, corner = (numpy.array(axis)[panel] for axis in zip(*_places(still, refined)))
-    ray = corner + still.photograph.pixel * (at[:, :1] * fast + at[:, 1:] * slow)
-    return ray / (still.photograph.wavelength * numpy.linalg.norm(ray, axis=1)[:, None])
-
-
-def _columns(number, hkl, panel, middle, half, there, s1, flags):
-    """Columns that all tables have, of one lattice's reflections. middle: pixels in the middle of boxes; there: places by the model."""
-    count = len(hkl)
-    frame = numpy.full((count, 1), 0.5)
-    low, high = middle - half, middle + half + 1
-    return {"miller_index": hkl.astype("i4"), "id": numpy.full(count, number, "i4"), "panel": panel.astype("u8"),
-            "bbox": numpy.column_stack([low[:, 0], high[:, 0], low[:, 1], high[:, 1], numpy.zeros(count), numpy.ones(count)]).astype("i4"),
-            "flags": numpy.full(count, flags, "u8"), "s1": s1, "xyzcal.px": numpy.hstack([there, frame])}
-
-
-def _joined(parts):
-    return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def reflections(stills):
-    """DIALS' reflection table: indexed spots with boxes of 15 x 15 pixels, of each lattice."""
-    parts = []
-    for still in stills:
-        panels, hkl = still.fitted.detector.panels, still.of_spots("hkl")
-        panel = panels.number(still.found.at)
-        at = still.found.at - panels.begin[panel][:, ::-1]
-        light, there, pixel, ray = still.found.light, at + still.of_spots("off"), still.photograph.pixel, _rays(still, False, at, panel)
-        for k in range(len(still.lattices)):
-            use = still.of == k
-            frame = numpy.full((use.sum(), 1), 0.5)
-            within = numpy.full((use.sum(), 2), 1 / 12)  # variance of what is anywhere in a pixel
-            middle = numpy.floor(at[use]).astype(int)
-            parts.append(_columns(len(parts), hkl[use], panel[use], middle, BOX // 2, there[use], ray[use], _files.INDEXED)
-                         | {"xyzobs.px.value": numpy.hstack([at[use], frame]), "xyzobs.px.variance": numpy.hstack([within, 0 * frame]),
-                            "xyzobs.mm.value": numpy.hstack([pixel * at[use], 0 * frame]),
-                            "xyzobs.mm.variance": numpy.hstack([pixel**2 * within, 0 * frame]),
-                            "intensity.sum.value": light[use], "intensity.sum.variance": numpy.maximum(light[use], 1.0)})
-    return _joined(parts)
-
-
-def integrated(stills):
-    """DIALS' reflection table of all reflections that are integrated, of each lattice: partial intensities as sums, and divided by
-    their partialities as those of profiles."""
-    parts = []
-    for still in stills:
-        detector, every = still.fitted.detector, still.explained.integrated
-        for k, lattice in enumerate(still.explained.lattices):
-            one = every.chosen(every.lattice == k)
-            at = one.at - detector.panels.begin[one.panel][:, ::-1]
-            q, beam, p = one.hkl @ lattice.matrix.T, BEAM / still.photograph.wavelength, one.partiality
-            missing = -((q * q).sum(axis=1) + 2 * q @ beam) / (2 * numpy.linalg.norm(numpy.cross(q, beam), axis=1))
-            whole = one.per / p * numpy.exp(0.5 * lattice.B * one.squares)  # without the B factor
-            common = _columns(len(parts), one.hkl, one.panel, numpy.floor(at).astype(int), one.half[:, None], at,
-                              _rays(still, True, at, one.panel), _files.INTEGRATED)
-            inverse = one.doubt / p**2
-            parts.append(common | {
-                "xyzobs.px.value": common["xyzcal.px"], "xyzcal.mm": numpy.hstack([detector.pixel * at, numpy.zeros((len(at), 1))]),
-                "d": one.squares**-0.5, "delpsical.rad": missing, "intensity.sum.value": one.photons, "intensity.sum.variance": one.variance,
-                "intensity.prf.value": one.photons / p, "intensity.prf.variance": one.variance / p**2 + one.photons**2 * inverse,
-                "partiality": p, "partiality.inv.variance": inverse, "lp": numpy.median(whole) / whole if len(whole) else whole,
-                "qe": numpy.ones(len(p)), "background.mean": one.background, "num_pixels.foreground": one.pixels.astype("i4"),
-                "profile.chi2": one.chi2})
-    return _joined(parts)
-
-
-def _write_list(out, name, stills, model, refined, table):
-    """An experiment list and its reflection table."""
-    listed = experiments(stills, model, os.path.abspath(out), refined)
-    _files.write_file(os.path.join(out, f"{name}.expt"), json.dumps(listed, indent=1).encode())
-    _files.write_reflections(os.path.join(out, f"{name}.refl"), table, [one["identifier"] for one in listed["experiment"]])
-
-
-def write(out, stills, model, tested=()):
-    """Tables, lists and pages of stills; merged are those that are explained, without the numbers ``tested``."""
+def write(out, stills, model, kept, tested=(), full=False):
+    """Tables, lists and pages of stills; merged are those that are explained, without the numbers ``tested``. kept: where their pixels are.
+    full: see integrated()."""
     os.makedirs(out, exist_ok=True)
     good, pages = [still for still in stills if still.status == "indexed"], []
     if good:
-        _write_list(out, "indexed", good, model, False, reflections(good))
+        _still_files.write_indexed(out, good, model)
     if explained := [still for still in good if still.explained]:
-        _write_list(out, "integrated", explained, model, True, integrated(explained))
+        _still_files.write_integrated(out, explained, model, full)
         pages = _write_merged(out, [still for still in explained if still.index not in tested], model)
     table = list(rows(stills))
     _report.write_table(os.path.join(out, "shots.csv"), table)
     _report.write_table(os.path.join(out, "lattices.csv"), list(lattice_rows(stills)))
-    _report.write_page(os.path.join(out, "report.html"), "Indexed images", _page(stills, table, pages))
+    _report.write_page(os.path.join(out, "report.html"), "Indexed images", _page(stills, table, pages, kept))
 
 
 def _write_merged(out, stills, model):
@@ -892,10 +882,13 @@ def _write_merged(out, stills, model):
                                  f"{100 * tail:.2g} % times the root of -2 log(partiality).")]
 
 
-def _page(stills, table, merged):
+def _page(stills, table, merged, kept):
     good = [still for still in stills if still.status == "indexed"]
     parts = [_report.element("h1", f"{len(good)} of {len(stills)} images indexed"), _report.table(table[0], table[1:]), *merged]
-    for still in good:
+    shown = sorted(good, key=lambda still: still.explained.chi2 if still.explained else 0, reverse=True)[:_SHOWN]
+    if len(shown) < len(good):
+        parts.append(_report.element("p", f"Shown are the {_SHOWN} images of largest chi-square."))
+    for still in sorted(shown, key=lambda still: still.index):
         parts.append(_report.element("h2", os.path.basename(still.image)))
         parts.append(_report.element("p", ": ".join(filter(None, verdict(still)))))
         if len(still.lattices) > 1:
@@ -903,6 +896,7 @@ def _page(stills, table, merged):
             parts.append(_report.table(head[1:], [line[1:] for line in lines]))
         parts.append(_off_by_radius(still))
         if still.explained:
+            still = _with_pixels(still, kept)
             parts += still_page(still, boxes_of(still))
     return parts
 
