@@ -47,6 +47,7 @@ from nanobragg.refine._kept import Kept
 from nanobragg.refine._lattices import STAGES, fit_stages, sharp_spots, without_pieces
 from nanobragg.refine._modules import Modules
 from nanobragg.refine._panels import BEAM
+from nanobragg.refine._misfit import causes
 from nanobragg.refine._noise import Noise, no_numbers, noise_of
 from nanobragg.refine._photographs import Photograph, read_photograph
 from nanobragg.refine._response import Response, counted
@@ -595,6 +596,13 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertLess(abs(photons - 1), 0.02)
         self.assertLess(abs(float(row["chi2_background"]) - 1), 0.03)
         self.assertTrue(0.5 * 30 * 340 < int(row["shadow"]) < 1.3 * 30 * 340, row["shadow"])
+        with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
+            page = file.read()
+        for name, of_row, unit in (("divergence horizontal", "divergence_h_mrad", "mrad"), ("size a", "cells_a", "cells"), ("set 0: scale", "scale", "times")):
+            value = re.search(rf"<td>{name}</td><td>([^<]*)</td><td>[^<]*</td><td>{unit}", page)[1]
+            self.assertAlmostEqual(float(value) / float(row[of_row]), 1, 3, name)
+        self.assertIn("distance (mm)", page)
+        self.assertIn(f"indexed spots ({row['indexed']})", page)
         # The simulator reads what was written, and has the reflections where the spots are.
         table = _files.read_reflections(os.path.join(out, "indexed.refl"))
         pixel = 0.172
@@ -1115,6 +1123,14 @@ class OfResponse(unittest.TestCase):
         truth, groups = np.zeros(model.size), np.array(model.groups())
         truth[groups == "psf"], truth[groups == "dead_time"], truth[groups == "mosaicity"] = np.log(1.4), 0.3, 0.1
         truth[model.names.index("set 0 scale 6")] = np.log(6000 / model.image(np.zeros(model.size)).max())
+        described = list(model.described(truth, 0.01 * np.ones(model.size)))
+        self.assertEqual(len(described), len(model.names))
+        for name, value, sigma, unit in (("point spread", 172 * 1.4, 172 * 0.014, "µm"), ("dead time", 300, 10, "ns"), ("set 0: mosaicity b", 0.25 * np.exp(0.1), None, "degrees"),
+                                         ("distance", 1e3 * sim["close_distance"], 0.01, "mm"), ("B", 0, 0.01, "Å²")):
+            found, = (row for row in described if row[0] == name)
+            self.assertAlmostEqual(found[1], value, 6, name)
+            self.assertAlmostEqual(found[2], 0.01 * value if sigma is None else sigma, 6, name)
+            self.assertEqual(found[3], unit)
         model.ratio = np.where(boxes.box == 3, 2.0, 1.0)
         expected = boxes.background + model.ratio * model.image(truth)
         free = np.isin(groups, ("psf", "dead_time", "mosaicity", "scale", "gain"))
@@ -1154,6 +1170,35 @@ def model_of(group, cell, random):
     of = np.unique(unit, axis=0, return_inverse=True)[1].reshape(-1)
     grid = np.where(absent, 0, random.rayleigh(100, of.max() + 1)[of]).reshape(21, 21, 21)
     return photographs.Model("", np.array(cell, float), _core.indexing_choices(group, cell, 0.0)[0], grid, (-10, -10, -10))
+
+
+class OfMisfits(unittest.TestCase):
+    def test_causes(self):
+        """Each cause is told by its share of chi-square."""
+        rng, shape, width = np.random.default_rng(3), (240, 240), 1.4
+        at = np.array([(x, y) for x in range(20, 230, 25) for y in range(20, 230, 25)], float) + rng.uniform(0, 1, (81, 2))
+        slow, fast = np.mgrid[:240, :240] + 0.5
+
+        def light(places, sigma, scale):
+            return sum(s * np.exp(-((fast - x)**2 + (slow - y)**2) / 2 / sigma**2) for (x, y), s in zip(places, scale))
+
+        flat, one = np.full(shape, 5.0), np.full(81, 500.0)
+        for cause, data, model in (("away from their reflections", light(at + (0.4, 0), width, one), light(at, width, one)),
+                                   ("differ from their profiles", light(at, 1.7, one), light(at, width, one)),
+                                   ("intensities differ", light(at, width, one * rng.uniform(0.5, 1.5, 81)), light(at, width, one))):
+            photons = rng.poisson(data + flat).astype(float)
+            boxes = Boxes.around(at, 7, photons, photons >= 0, flat)
+            boxes = boxes.with_reflections(np.column_stack([boxes.box, 0 * boxes.box, 0 * boxes.box]))
+            boxes.panel = 0 * boxes.box
+            image = model[tuple(boxes.rows.T)]
+            own = image * (boxes.sums(data[tuple(boxes.rows.T)]) / boxes.sums(image))[boxes.box]
+            result = types.SimpleNamespace(image=image if "intensities" in cause else own, light=own, unseen=0, rms_px=0.4, lattices=[types.SimpleNamespace(matrix=np.eye(3))])
+            detector = types.SimpleNamespace(scattering_vectors=lambda at: np.ones((len(at), 3)))
+            still = types.SimpleNamespace(explained=result, of=np.zeros(81, int), boxes=boxes, spots=81, shape=shape,
+                                          fitted=types.SimpleNamespace(detector=detector), found=types.SimpleNamespace(at=at))
+            (most, why), *others = causes(still, boxes, 81)
+            self.assertIn(cause, why)
+            self.assertGreater(most, 1.5 * max((amount for amount, _ in others), default=0), (cause, others))
 
 
 class OfIndices(unittest.TestCase):

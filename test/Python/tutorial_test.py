@@ -49,7 +49,7 @@ class OfThaumatin(unittest.TestCase):
             with open(os.path.join(folder, "shots.csv")) as file:
                 rows = list(csv.DictReader(file))
             with open(os.path.join(folder, "report.html")) as file:
-                self.assertIn("where the fit began", file.read())
+                self.assertIn("Largest causes of the misfit", file.read())
         return said.getvalue(), rows
 
     def setUp(self):

@@ -10,6 +10,7 @@ from ._response import Response, counted
 
 METRES = 1e10  # from 1/A to 1/m
 MICROSECONDS = 1e-6
+DEGREES = 180 / numpy.pi
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +50,10 @@ _POINT_SPREAD = {"point spread": Quantity("psf", ("psf_fwhm",), sigma=1.0)}
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
 
 
+# Units in which people read parameters of the simulator, and how many of these 1 is.
+_UNITS = {"hdiv_sigma": ("mrad", 1e3), "vdiv_sigma": ("mrad", 1e3), **{f"ncells_{axis}": ("cells", 1.0) for axis in "abcdef"},
+          "bandwidth_sigma": ("%", 100.0), "close_distance": ("mm", 1e3), "beam_center_fast": ("mm", 1e3), "beam_center_slow": ("mm", 1e3),
+          "detector_rotx": ("degrees", DEGREES), "detector_roty": ("degrees", DEGREES), "wavelength": ("Å", METRES), "psf_fwhm": ("µm", 1e6)}
 ONE_PANEL = numpy.zeros((1, 2), "i4")
 _PLACE = ("beam_center_fast", "beam_center_slow", "close_distance")
 _AXES = ("fast_axis", "slow_axis", "normal_axis")
@@ -197,6 +202,36 @@ class Blocks:
         """By which each number is fixed or restrained."""
         return [*OF_SET * self.sets, *(q.group for q in self.shared.values()),
                 *(name for strains in self.strains for name in (*["cell"] * len(strains), "B"))]
+
+    def described(self, x, sigma):
+        """Name, value, its sigma and unit of each number, in its order. sigma: of x, 0 where a number is held."""
+        for k, lattice in enumerate(self.of):
+            own = slice(len(OF_SET) * k, len(OF_SET) * (k + 1))
+            name, (*_, light, edge) = f"{self._of(lattice)}set {k}: ", sigma[own]
+            for i, axis in enumerate("xyz"):
+                yield f"{name}rotation about {axis}", DEGREES * x[own][i], DEGREES * sigma[own][i], "degrees"
+            for i, spread in enumerate(DEGREES * self.values(x, k)["mosaic_abc"]):
+                yield f"{name}mosaicity {'abc'[i]}", spread, spread * sigma[own][3 + i], "degrees"
+            yield f"{name}scale", numpy.exp(x[own][6]), numpy.exp(x[own][6]) * light, "times the fluence of nb-sim"
+            yield f"{name}edge of its blocks, times the size", numpy.exp(x[own][7]), numpy.exp(x[own][7]) * edge, ""
+        common = slice(self.first, self.first + len(self.shared))
+        values = self.values(x, self.sets_of(0)[0])
+        for (name, quantity), number, unsure in zip(self.shared.items(), x[common], sigma[common]):
+            if quantity.group == "axis":
+                value, unit, factor = quantity.unit * number, "degrees", DEGREES
+            elif not quantity.members:
+                value, unit, factor = (numpy.exp(number), "", 1.0) if quantity.unit is None else (self.dead_time(x), "ns", 1e9)
+            else:
+                unit, factor = _UNITS.get(quantity.members[0], ("", 1.0))
+                value = numpy.exp(-x[len(OF_SET) * self.sets_of(0)[0] + 7]) if quantity.group == "size" else 1.0
+                value = value * values[quantity.members[0]]
+            yield name, factor * value, factor * unsure * (value if quantity.unit is None else quantity.unit), unit
+        for lattice in range(len(self.cells)):
+            *off, B = x[self.own(lattice)]
+            *unsure, last = sigma[self.own(lattice)]
+            for i, (value, wide) in enumerate(zip(off, unsure)):
+                yield f"{self._of(lattice)}strain {i}", 0.1 * value, 0.1 * wide, "%"
+            yield f"{self._of(lattice)}B", B, last, "Å²"
 
     def with_set(self, x, rotation, width, share, edge=1.0, lattice=0):
         """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread ``width`` times as much as those

@@ -117,6 +117,7 @@ class Explained:
     names: list
     x: numpy.ndarray
     sigma: numpy.ndarray  # sigma of x, 0 where it was held
+    numbers: list  # name, value, sigma and unit of each, as people use them
     misfit: float  # chi-square per pixel that the sigmas were enlarged for, at least 1
     lattices: list  # Lattice of each
     of: list  # the lattice of each set of blocks
@@ -389,7 +390,7 @@ class Fit:
         shown = (ratio[both.reflection] * whole)[:len(image)]
         values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
         values |= {"dead_time": model.dead_time(self.x), "gain": float(numpy.exp(model.number(self.x, "gain")))}
-        return Explained(model.names, self.x, sigma, self.misfit, model.lattices(self.x), model.of,
+        return Explained(model.names, self.x, sigma, list(model.described(self.x, sigma)), self.misfit, model.lattices(self.x), model.of,
                          [float(left[boxes.lattice == k].sum() / max((boxes.lattice == k).sum(), 1)) for k in range(len(light))], values,
                          model.panels(self.plain, self.x, self.faces),
                          chi2=float(left.mean()),

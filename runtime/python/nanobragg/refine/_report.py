@@ -93,6 +93,42 @@ def table(head, lines):
             + "".join(f"<tr>{cells('td', line)}</tr>" for line in lines) + "</table></div>")
 
 
+# Units of columns of tables, by how their names end or what they are.
+_ENDS = {"_mm": "mm", "_deg": "degrees", "_px": "pixels", "_mrad": "mrad", "_um": "µm", "_ns": "ns", "_percent": "%", "_A": "Å", "_s": "s", "_sigmas": "sigmas"}
+_UNITS = {**dict.fromkeys("abc", "Å"), **dict.fromkeys(("alpha", "beta", "gamma"), "degrees"), "B": "Å²",
+          "rms_px_all": "pixels", "chi2": "per pixel", "chi2_profiles": "per pixel, free intensities", "chi2_background": "per pixel, background", "completeness": "part", "scale": "times that of nb-sim"}
+
+
+def headed(rows):
+    """Rows of named columns as HTML, with names in words and with units."""
+    head, *lines = rows
+    words = []
+    for name in ("time_s" if name == "seconds" else name for name in head):
+        end = next((end for end in _ENDS if name.endswith(end)), "")
+        unit = _UNITS.get(name) or _ENDS.get(end)
+        plain = "chi-square" if name.startswith("chi2") else name.removesuffix(end).replace("_", " ")
+        words.append(plain + (f" ({unit})" if unit else ""))
+    return table(words, lines)
+
+
+def numbers(rows, misfit):
+    """Name, value, sigma and unit of the numbers of a fit as HTML. misfit: chi-square per pixel, by which sigmas are enlarged."""
+    lines = [(name, f"{value:.5g}", f"{sigma:.2g}" if sigma else "held", unit) for name, value, sigma, unit in rows]
+    return "<h3>Parameters of the fit</h3>" + table(["number", "value", f"sigma (of photons, times {misfit**0.5:.3g})", "unit"], lines)
+
+
+def places(size, layers, width=700):
+    """Points on a detector as an SVG. size: slow and fast pixels. layers: (points (n, 2), fast and slow pixels; radius; colour; words) of each."""
+    scale = width / size[1]
+    drawn, words = [], []
+    for points, radius, colour, word in layers:
+        dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in scale * numpy.asarray(points))
+        drawn.append(f'<path d="{dots}" stroke="{colour}" stroke-width="{2 * radius}" stroke-linecap="round" fill="none"/>')
+        words.append(f'<span style="color:{colour}">●</span> {html.escape(word)} ({len(points)})')
+    return (f'<p>{", ".join(words)}</p><svg width="{width}" height="{scale * size[0]:.0f}"><rect width="100%" height="100%" fill="none" '
+            f'stroke="#999"/>{"".join(drawn)}</svg>')
+
+
 def _progress(histories):
     """(evaluation, median of what is left), of shots as long as they were refined and then of where they ended."""
     longest = max(len(h) for h in histories)

@@ -4,9 +4,11 @@ import numpy
 
 from . import _report
 from ._explain import displacements, squares
+from ._misfit import causes
 from ._panels import BEAM
 
 _DIRECTION, _ANGLE = numpy.radians(8.0), numpy.radians(0.04)  # neighbours, whose displacements are like a spot's
+_CAUSES, _PARTIAL = 3, 0.2  # causes of the misfit, and partiality of reflections, that are shown
 _FEWEST, _MOST = 50, 2000  # spots that are compared
 
 
@@ -51,8 +53,16 @@ def _places(boxes, result):
             "mosaic blocks lack.</p>"]
 
 
-def still_page(still, boxes, pictures=6):
-    """HTML of a still that was explained."""
+def _detector(still):
+    """The detector with spots and reflections."""
+    result, at = still.explained.integrated, still.found.at
+    return ["<h3>Spots and reflections</h3>", _report.places(still.shape, [
+        (result.at[result.partiality > _PARTIAL], 3.5, "#ccc", f"reflections of a partiality above {_PARTIAL}"),
+        (at[still.of >= 0], 1.5, "#1f5fa8", "indexed spots"), (at[still.of < 0], 2.5, "#c33", "spots that are not indexed")])]
+
+
+def still_page(still, boxes, dark_pixels, pictures=6):
+    """HTML of a still that was explained. dark_pixels: of a box about a reflection without a spot."""
     result = still.explained
     at, hkl = still.found.at[still.explained_spots], still.of_spots("hkl")[still.explained_spots]
     of = still.of[still.explained_spots]
@@ -63,10 +73,12 @@ def still_page(still, boxes, pictures=6):
     matrices = numpy.array([lattice.matrix for lattice in result.lattices])[of]
     q2 = (numpy.einsum("nij,nj->ni", matrices, hkl)**2).sum(axis=1)
     away = still.fitted.detector.across(at)
-    lines = [(name, f"{x:.4f}", f"{s:.2g}" if s else "held") for name, x, s in zip(result.names, result.x, result.sigma)]
     parts = [f"<p>Chi-square {result.chi2:.3g} per pixel of {len(hkl)} boxes; {result.chi2_profiles:.3g} with a free "
-             "intensity for each spot: this part comes from shapes and positions, the rest from structure factors and "
-             f"partialities. Background: {still.chi2_background:.3f}.</p>"]
+             f"intensity for each spot; background {still.chi2_background:.3f}.</p>"]
+    if against := causes(still, boxes, dark_pixels)[:_CAUSES]:
+        parts.append("<h3>Largest causes of the misfit</h3><ol>" + "".join(_report.element("li", f"{amount:.3g} per pixel: {why}")
+                                                                           for amount, why in against) + "</ol>")
+    parts += _detector(still)
     parts += _places(boxes, result)
     if result.degenerate:
         parts.append("<p>The pixels cannot separate these parameters; restrain one of each group (--restrain): "
@@ -75,8 +87,7 @@ def still_page(still, boxes, pictures=6):
               _by(data, "photons of the spot", chi2, profiles, data, model),
               _by(numpy.degrees(numpy.arctan2(away[:, 1], away[:, 0])), "direction on the detector (degrees)", chi2, profiles,
                   data, model),
-              "<h3>Parameters of the fit</h3>",
-              _report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"], lines)]
+              _report.numbers(result.numbers, result.misfit)]
     worst = numpy.argsort(-chi2)[:pictures]
     bright = [i for i in numpy.argsort(-data) if i not in worst][:pictures]
     name_of = lambda i: f" of lattice {of[i]}" if len(result.lattices) > 1 else ""

@@ -84,9 +84,7 @@ def page(sweep, table, pictures=12):
     if result.degenerate:
         parts.append("<p>The pixels cannot separate these parameters; restrain one of each group (--restrain): "
                      + "; ".join(result.degenerate) + ".</p>")
-    parts.append(_report.table(["number", "change from the start", f"sigma (of photons, times {result.misfit**0.5:.3g})"],
-                               [(name, f"{x:.4f}", f"{s:.2g}" if s else "held")
-                                for name, x, s in zip(result.names, result.x, result.sigma)]))
+    parts.append(_report.numbers(result.numbers, result.misfit))
     model = boxes.background + result.light
     parts += [*_by_frame(sweep, model), *_pulls(sweep, model), *_rocking(sweep, model, table, pictures)]
     parts.append("<h3>Brightest reflections</h3><p>Frames from left to right; data, model, and residual from -5 "

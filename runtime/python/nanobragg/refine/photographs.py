@@ -783,6 +783,9 @@ _COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices"
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "distortion_px", *_CELL, "turned_deg", "turned_sigma_deg", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",
             "chi2_background", "chi2_smooth", "chi2_rings", "chi2_haloes", "gain", "gain_sigma", "gain_pixel", "zero", "calibration", "gaps", "overloads", "hot", "dead", "shadow", "seconds", "reason", "why"]
+# Columns of the report.
+_SHOWN_COLUMNS = ["shot", "image", "verdict", "spots", "indexed", "lattices", "chi2", "chi2_profiles", "chi2_background", "rms_px",
+                  "distance_mm", *_CELL, "mosaicity_deg", "sets", "seconds", "reason"]
 
 
 def _matrix(still, lattice):
@@ -877,14 +880,18 @@ def _write_merged(out, stills, model):
     table = list(merged.shells())
     _report.write_table(os.path.join(out, "merging.csv"), table)
     noise, relative, tail = numpy.exp(observations.errors)
-    return [_report.element("h2", "Merged"), _report.table(table[0], table[1:]),
+    return [_report.element("h2", "Merged"), _report.headed(table),
             _report.element("p", f"Errors of intensities: {noise:.3g} times those of photons, {100 * relative:.2g} % of the intensity, and "
                                  f"{100 * tail:.2g} % times the root of -2 log(partiality).")]
 
 
 def _page(stills, table, merged, kept):
     good = [still for still in stills if still.status == "indexed"]
-    parts = [_report.element("h1", f"{len(good)} of {len(stills)} images indexed"), _report.table(table[0], table[1:]), *merged]
+    reason, why = (table[0].index(name) for name in ("reason", "why"))
+    table = [table[0], *([row[0], os.path.basename(row[1]), *row[2:reason], row[reason] or row[why], *row[reason + 1:]] for row in table[1:])]
+    shown = [table[0].index(name) for name in _SHOWN_COLUMNS]
+    parts = [_report.element("h1", f"{len(good)} of {len(stills)} images indexed"), _report.headed([[row[i] for i in shown] for row in table]),
+             _report.element("p", "shots.csv has further columns."), *merged]
     shown = sorted(good, key=lambda still: still.explained.chi2 if still.explained else 0, reverse=True)[:_SHOWN]
     if len(shown) < len(good):
         parts.append(_report.element("p", f"Shown are the {_SHOWN} images of largest chi-square."))
@@ -892,12 +899,11 @@ def _page(stills, table, merged, kept):
         parts.append(_report.element("h2", os.path.basename(still.image)))
         parts.append(_report.element("p", ": ".join(filter(None, verdict(still)))))
         if len(still.lattices) > 1:
-            head, *lines = lattice_rows([still])
-            parts.append(_report.table(head[1:], [line[1:] for line in lines]))
+            parts.append(_report.headed([row[2:] for row in lattice_rows([still])]))
         parts.append(_off_by_radius(still))
         if still.explained:
             still = _with_pixels(still, kept)
-            parts += still_page(still, boxes_of(still))
+            parts += still_page(still, boxes_of(still), DARK**2)
     return parts
 
 
