@@ -40,8 +40,8 @@ bool DefaultsChooser::isAveragedByDefault() {
   const bool countsSamples = o.mosaicDomains || o.oversample || o.phiSteps || o.phiStep ||
                              o.dispersionSteps || o.hdivSteps || o.vdivSteps || o.hdivStep ||
                              o.vdivStep || o.interpolate.value_or(false);
-  return o.averagesByDefault && o.shape == CrystalShape::Gauss && !semantics.isC() &&
-         !countsSamples;
+  return (o.averagesByDefault || !inputs.spectrum.empty()) && o.shape == CrystalShape::Gauss &&
+         !semantics.isC() && !countsSamples;
 }
 
 void DefaultsChooser::chooseAveraging() {

@@ -225,6 +225,17 @@ void DefaultsChooser::chooseEfficiency() {
   beam.fluence *= counted / all;
 }
 
+double meanWavelength(std::span<const std::array<double, 2>> points) {
+  double sum = 0, area = 0;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const auto [x, a] = points[i - 1];
+    const auto [y, b] = points[i];
+    sum += (y - x) * (a * (2 * x + y) + b * (x + 2 * y)) / 6;
+    area += (y - x) * (a + b) / 2;
+  }
+  return area > 0 ? sum / area : points.front()[0];
+}
+
 void DefaultsChooser::chooseSpectrum(Points points) {
   const bool isOfFile = !inputs.spectrum.empty();
   const auto refuse = [](const std::string &why) {
@@ -278,14 +289,13 @@ void DefaultsChooser::chooseSpectrum(Points points) {
   }
   // Averages are taken about a normal distribution with the same mean that is, at least, as wide
   // and has no higher peak.
-  double mean = 0, square = 0;
+  const double mean = meanWavelength(points);
+  double square = 0;
   for (std::size_t i = 1; i < points.size(); ++i) {
     const auto [x, a] = points[i - 1];
     const auto [y, b] = points[i];
-    const double part = (y - x) / area;
-    mean += part * (a * (2 * x + y) + b * (x + 2 * y)) / 6;
-    square +=
-        part * (a * (3 * x * x + 2 * x * y + y * y) + b * (x * x + 2 * x * y + 3 * y * y)) / 12;
+    square += (y - x) / area *
+              (a * (3 * x * x + 2 * x * y + y * y) + b * (x * x + 2 * x * y + 3 * y * y)) / 12;
   }
   beam.wavelength = mean;
   const double peak = std::ranges::max(beam.spectrumDensity);

@@ -9,6 +9,8 @@
 #include "lib/Experiment/Semantics.h"
 #include "lib/Quantities/Quantity.h"
 
+#include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,10 @@ inline constexpr const char *noStructureFactors =
 /// whose unit is doubtful, are told in the caller's words.
 CompleteExperiment chooseDefaults(const Options &options, const Inputs &inputs,
                                   const Semantics &semantics, Caller caller = Caller::CommandLine);
+
+/// The mean of a density that is linear between rows of wavelength and density, in ascending order;
+/// the first wavelength where there is no light.
+double meanWavelength(std::span<const std::array<double, 2>> points);
 
 } // namespace nanobragg
 #endif

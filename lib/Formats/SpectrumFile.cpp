@@ -59,6 +59,9 @@ Spectrum readSpectrumFile(const std::string &named, std::optional<std::size_t> s
   if (auto shape = spectrumOfShape(named, shotOfSeries.value_or(0)))
     return *std::move(shape);
   const auto [path, shot] = fileAndShot(named);
+  if (std::error_code ignored;
+      named.find(':') != std::string::npos && !std::filesystem::exists(path, ignored))
+    throw FileError(named, "is neither a file nor a shape, such as " + examplesOfShapes());
   const bool isNexus = beginsHdf5(path);
   if (shot && !isNexus)
     throw FileError(path, "has one spectrum; leave out ':" + std::to_string(*shot) + "'");

@@ -152,6 +152,13 @@ constexpr Shape shapes[] = {
 
 } // namespace
 
+std::string examplesOfShapes() {
+  std::string examples;
+  for (const Shape &shape : shapes)
+    examples += (examples.empty() ? "" : ", ") + std::string(shape.example);
+  return examples;
+}
+
 std::optional<Spectrum> spectrumOfShape(const std::string &text, std::size_t shot) {
   const std::size_t colon = text.find(':');
   const auto shape = std::ranges::find(shapes, text.substr(0, colon), &Shape::name);

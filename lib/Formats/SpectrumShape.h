@@ -14,5 +14,8 @@ namespace nanobragg::io {
 /// anew for each shot. Throws std::invalid_argument, which says how the shape is written.
 std::optional<Spectrum> spectrumOfShape(const std::string &text, std::size_t shot);
 
+/// "flat:5000,27000, gaussian:12400,3" and so on.
+std::string examplesOfShapes();
+
 } // namespace nanobragg::io
 #endif

@@ -1,5 +1,6 @@
 #include "lib/Inputs/SpectrumInput.h"
 
+#include "lib/Choose/Defaults.h"
 #include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Files/FileError.h"
@@ -22,14 +23,17 @@ namespace {
 
 /// Its mean wavelength, A.
 double takeSpectrum(const io::Spectrum &spectrum, const Options &options, Inputs &inputs) {
+  if (options.spectrumBetween.value_or(spectrum.isShape
+                                           ? SpectrumBetween::Linear
+                                           : SpectrumBetween::Lines) == SpectrumBetween::Linear) {
+    for (const auto &point : spectrum.points)
+      inputs.spectrum.push_back({point[0] * units::angstrom, spectrum.overWavelength(point)});
+    std::ranges::sort(inputs.spectrum);
+    return meanWavelength(inputs.spectrum) / units::angstrom;
+  }
   double sum = 0, weights = 0;
-  const SpectrumBetween between = options.spectrumBetween.value_or(
-      spectrum.isShape ? SpectrumBetween::Linear : SpectrumBetween::Lines);
-  for (const auto &point : spectrum.points) {
-    const auto [wavelength, weight] = point;
-    if (between == SpectrumBetween::Linear)
-      inputs.spectrum.push_back({wavelength * 1e-10, spectrum.overWavelength(point)});
-    else if (weight > 0)
+  for (const auto &[wavelength, weight] : spectrum.points) {
+    if (weight > 0)
       inputs.sources.push_back({{}, weight, wavelength * 1e-10});
     sum += weight * wavelength;
     weights += weight;

@@ -9,6 +9,7 @@
 #include "lib/Files/FileError.h"
 #include "lib/Inputs/DialsInput.h"
 #include "lib/Inputs/FactorsByEnergyInput.h"
+#include "lib/Quantities/CallersWords.h"
 #include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
@@ -114,6 +115,24 @@ double finestSpacing(const ExperimentRequest &request, const LoadedInputs &loade
   return largest > 0 ? shortest * 1e10 / largest : 1;
 }
 
+/// Whether wavelengths differ by more than f' and f'' are constant over.
+bool isWide(const Inputs &inputs) {
+  constexpr double wide = 1.02;
+  double shortest = INFINITY, longest = 0;
+  const auto take = [&](double wavelength, double weight) {
+    if (!(weight > 0))
+      return;
+    shortest = std::min(shortest, wavelength);
+    longest = std::max(longest, wavelength);
+  };
+  for (const auto &[wavelength, density] : inputs.spectrum)
+    take(wavelength, density);
+  for (const SourceRow &source : inputs.sources)
+    if (source.wavelength)
+      take(*source.wavelength, source.weight.value_or(1));
+  return longest > wide * shortest;
+}
+
 /// `model`: its share of the crystal and what has the rest.
 void calculate(const io::NameAndLabel &file, const std::string &content,
                StructureFactorFormat format, io::ModelOptions model,
@@ -150,13 +169,22 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
   std::string names = file.name;
   for (const io::ModelPart &part : model.others)
     names += " and " + part.path;
-  char limit[32];
+  char limit[32], energy[32];
   std::snprintf(limit, sizeof limit, "%.3g", model.dmin);
+  std::snprintf(energy, sizeof energy, "%.0f eV",
+                units::wavelengthFromEnergy(1) / (model.wavelength * units::angstrom));
+  std::string dispersion = "without f' and f''";
+  if (model.anomalous) {
+    dispersion = "with f' and f'' at " + std::string(energy);
+    if (isWide(loaded.inputs) && model.others.empty())
+      dispersion += " for all wavelengths; " + inWordsOf(request.caller, "--anomalous-atoms") +
+                    "=" + file.name + " takes them at each";
+  }
   loaded.remarks.push_back(
       std::to_string(factors.reflections) + " structure factors to " + limit +
       " A were calculated from the model " + names + " in " + factors.spaceGroup + ", " +
       (model.kSol > 0 ? "with bulk solvent" : "without bulk solvent (--k-sol=0.35 adds it)") +
-      ", " + (model.anomalous ? "with f' and f''" : "without f' and f''"));
+      ", " + dispersion);
 }
 
 [[noreturn]] void refuseLabel(const io::NameAndLabel &file) {

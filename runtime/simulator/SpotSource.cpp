@@ -320,7 +320,7 @@ RunResult SpotSource::render(CallersImage image, const RunOptions &run, const In
   if (hasSpectrum() && !(error <= all.experiment.average.tolerance)) {
     char text[200];
     std::snprintf(text, sizeof text,
-                  "spots of the continuous spectrum are off by up to %.1g of their peaks, more "
+                  "spots of the continuous spectrum are off by up to %.2g of their peaks, more "
                   "than the %.1g of --average-tolerance",
                   error, all.experiment.average.tolerance);
     result.shortfall = text;

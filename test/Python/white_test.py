@@ -117,6 +117,13 @@ Ge1 Ge 0.125 0.125 0.125 0.007
         detector = nb.Detector(distance=0.077, shape=(1000, 1000), pixel_size=0.15e-3)
         same = nb.Simulator(crystal, nb.Beam(**beam), detector).reflections(miller_index=table.miller_index)
         np.testing.assert_allclose(same.photons, table.photons, rtol=1e-6)
+        # The same as a density over the energy, at whose mean wavelength f' and f'' are, without an option for averages.
+        by_energy = self.spectrum(HC / wavelengths, np.array([1, 3, 2]) * wavelengths**2, "energies.txt")
+        table_by_energy = self.simulator(flags, by_energy).reflections(miller_index=table.miller_index)
+        np.testing.assert_allclose(table_by_energy.photons, table.photons, rtol=1e-4, atol=1e-9 * table.photons.max())
+        done = subprocess.run([sys.executable, "-m", "nanobragg.simulate", *flags.split(), f"--spectrum={path}", "--spectrum-between=linear",
+                               "-nonoise", "-nopgm"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout + done.stderr, r"with f' and f'' at \d+ eV for all wavelengths; --anomalous-atoms=.*ge\.cif takes them at each")
         with self.assertRaisesRegex(ValueError, "Beam.sources"):
             nb.Simulator(crystal, nb.Beam(spectrum=beam["spectrum"]), detector)
         for wrong, words in (([1e-10, 2e-10], "points, 2"), ([[1e-10, -1.0], [2e-10, 1.0]], "not negative")):

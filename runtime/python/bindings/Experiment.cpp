@@ -179,15 +179,19 @@ struct PythonRequest : ExperimentRequest {
     inputs.sources.push_back(row);
   }
 
-  /// Rows of wavelength (m) and density over the wavelength.
-  void setSpectrum(std::vector<std::array<double, 2>> points) {
+  /// Rows of wavelength (m) and density over the wavelength; returns the mean wavelength.
+  double setSpectrum(std::vector<std::array<double, 2>> points) {
     for (const auto &[wavelength, density] : points) {
       checkField("Beam.spectrum", "-lambda", {&wavelength, 1});
       if (!(density >= 0 && density < std::numeric_limits<double>::infinity()))
         throw std::invalid_argument("Beam.spectrum has a density of " + std::to_string(density) +
                                     "; it has to be finite and not negative");
     }
+    if (points.empty())
+      throw std::invalid_argument("Beam.spectrum has no points; give wavelengths and densities");
+    std::ranges::sort(points);
     inputs.spectrum = std::move(points);
+    return meanWavelength(inputs.spectrum);
   }
 
   /// Rows of wavelength (m) and the part of the photons that counts.

@@ -251,9 +251,9 @@ class Beam(_Part):
             raise ValueError(f"Beam.spectrum has shape {points.shape}; it has to be (points, 2), wavelengths in m and densities")
         if self.spectrum_between != "linear":
             raise ValueError('Beam.spectrum is an array, which needs spectrum_between="linear"; lines are rows of Beam.sources')
-        if self.wavelength is None and self.energy is None and points[:, 1].sum() > 0:
-            request.set("Beam.wavelength", [float(numpy.average(points[:, 0], weights=points[:, 1]))])
-        request.set_spectrum(points.tolist())
+        mean = request.set_spectrum(points.tolist())
+        if self.wavelength is None and self.energy is None:
+            request.set("Beam.wavelength", [mean])
 
 
 @_strict
