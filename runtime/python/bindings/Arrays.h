@@ -53,6 +53,7 @@ NumpyArray<T> takeVector(std::vector<T> values, const Shape &shape) {
       std::accumulate(shape.begin(), shape.end(), std::size_t(1), std::multiplies()))
     throw std::runtime_error("another thread gave the simulator another box of structure factors "
                              "while it was computing");
+  values.reserve(1); // an empty array has an address, too
   auto owned = std::make_unique<std::vector<T>>(std::move(values));
   T *data = owned->data();
   nb::capsule owner(owned.release(),

@@ -9,7 +9,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <stdexcept>
 #include <tuple>
+#include <unordered_map>
 
 namespace nanobragg::python {
 namespace {
@@ -51,9 +56,112 @@ std::vector<std::tuple<Vec3, Vec3, Vec3>> panelsOf(const Experiment &e) {
   return panels;
 }
 
+/// The crystal, the detector and the beam, from which a pixel's Miller index follows.
+struct Geometry {
+  std::array<Vec3, 3> real;
+  std::vector<std::tuple<Vec3, Vec3, Vec3>> panels;
+  Vec3 beam;    ///< has length 1
+  double pixel; ///< m
+
+  explicit Geometry(const Experiment &e)
+      : real(realVectors(e)), panels(panelsOf(e)),
+        beam(scaled(e.beam.direction, 1 / length(e.beam.direction))), pixel(e.detector.pixelSize) {}
+
+  /// Returns the fractional Miller index at a place, which is in pixels.
+  Vec3 millerIndex(std::size_t panel, double fast, double slow, double wavelength) const {
+    const auto &[corner, alongFast, alongSlow] = panels[panel];
+    const Vec3 away =
+        sum(corner, sum(scaled(alongFast, fast * pixel), scaled(alongSlow, slow * pixel)));
+    const Vec3 change = difference(scaled(away, 1 / length(away)), beam);
+    return {dot(real[0], change) / wavelength, dot(real[1], change) / wavelength,
+            dot(real[2], change) / wavelength};
+  }
+};
+
+/// The light of one reflection on one panel.
+struct Spot {
+  std::int32_t label = 0;
+  double photons = 0, fast = 0, slow = 0; ///< the latter two times photons
+};
+
+/// Panel and Miller index as one number, in the order of these.
+constexpr std::int64_t indexBound = 1 << 15;
+std::int64_t codeOf(std::size_t panel, const Vec3 &hkl) {
+  auto code = std::int64_t(panel);
+  for (const double index : hkl) {
+    if (!(std::fabs(index) < double(indexBound - 1)))
+      throw std::invalid_argument(
+          "a pixel has a Miller index beyond 32766, and cannot be labelled");
+    code = code * 2 * indexBound + std::llround(index) + indexBound;
+  }
+  return code;
+}
+
+/// Labels each of these spots, in the order of their codes. As arrays: miller_index, photons,
+/// panel, fast and slow.
+nb::tuple labelled(std::unordered_map<std::int64_t, Spot> &spots) {
+  std::vector<std::int64_t> codes, hkl, panel;
+  std::vector<double> photons, fast, slow;
+  for (const auto &[code, spot] : spots)
+    codes.push_back(code);
+  std::ranges::sort(codes);
+  for (std::int64_t code : codes) {
+    Spot &spot = spots[code];
+    photons.push_back(spot.photons);
+    spot.label = std::int32_t(photons.size());
+    fast.push_back(spot.fast / spot.photons);
+    slow.push_back(spot.slow / spot.photons);
+    std::array<std::int64_t, 3> indices{};
+    for (std::size_t j = 3; j-- != 0; code /= 2 * indexBound)
+      indices[j] = code % (2 * indexBound) - indexBound;
+    hkl.insert(hkl.end(), indices.begin(), indices.end());
+    panel.push_back(code);
+  }
+  const std::size_t n = codes.size();
+  return nb::make_tuple(takeVector(std::move(hkl), {n, 3}), takeVector(std::move(photons), {n}),
+                        takeVector(std::move(panel), {n}), takeVector(std::move(fast), {n}),
+                        takeVector(std::move(slow), {n}));
+}
+
+/// The labels of pixels with at least this light, in the image's shape (0: none), and the arrays of
+/// `labelled`.
+nb::tuple label(const PythonSimulator &self, const Doubles &light, double least,
+                double wavelength) {
+  const Geometry geometry = self.use([](Simulator &s) { return Geometry(s.experiment()); });
+  Shape shape;
+  for (std::size_t i = 0; i != light.ndim(); ++i)
+    shape.push_back(light.shape(i));
+  const std::size_t fasts = shape.back(), slows = shape[shape.size() - 2];
+  std::unordered_map<std::int64_t, Spot> spots;
+  std::vector<std::pair<std::size_t, const Spot *>> lit;
+  const std::span all{light.data(), light.size()};
+  Spot *spot = nullptr; // It has the code `last`.
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i != all.size(); ++i) {
+    const double photons = all[i];
+    if (!(photons >= least))
+      continue;
+    const std::size_t panel = i / (slows * fasts);
+    const double slow = double(i / fasts % slows) + 0.5, fast = double(i % fasts) + 0.5;
+    const std::int64_t code = codeOf(panel, geometry.millerIndex(panel, fast, slow, wavelength));
+    if (spot == nullptr || code != last)
+      spot = &spots[last = code];
+    spot->photons += photons;
+    spot->fast += photons * fast;
+    spot->slow += photons * slow;
+    lit.emplace_back(i, spot);
+  }
+  nb::tuple arrays = labelled(spots);
+  std::vector<std::int32_t> labels(all.size());
+  for (const auto &[place, of] : lit)
+    labels[place] = of->label;
+  return nb::make_tuple(takeVector(std::move(labels), shape), arrays);
+}
+
 } // namespace
 
 void bindLabGeometry(SimulatorClass &simulator) {
+  simulator.def("label", &label, nb::arg("light"), nb::arg("least"), nb::arg("wavelength"));
   simulator.def(
       "lab",
       [](const PythonSimulator &self) {

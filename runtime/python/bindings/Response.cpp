@@ -10,7 +10,9 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -121,8 +123,10 @@ NumpyArray<std::int64_t> lookUp(const Row<const std::int32_t> &table,
   {
     nb::gil_scoped_release released;
     const std::int32_t *const of = table.data();
-    for (std::size_t i = 0; i != numbers.size(); ++i) {
-      const std::int32_t entry = entries.data()[i] = of[numbers.data()[i]];
+    const std::span at{numbers.data(), numbers.size()}; // nanobind computes a size at every call
+    std::int32_t *const to = entries.data();
+    for (std::size_t i = 0; i != at.size(); ++i) {
+      const std::int32_t entry = to[i] = of[at[i]];
       if (entry < 0)
         below.push_back(std::int64_t(i));
     }
@@ -132,10 +136,80 @@ NumpyArray<std::int64_t> lookUp(const Row<const std::int32_t> &table,
   return places;
 }
 
+/// Pixels whose dim light is summed together.
+constexpr std::size_t block = 64;
+
+double dimLight(double light, double limit) { return light < limit ? std::max(light, 0.0) : 0; }
+
+/// Places of pixels with at least this light, and sums of the light of all others up to the end of
+/// each block of pixels.
+nb::tuple brightPlaces(const Row<const double> &light, double limit) {
+  const std::span all{light.data(), light.size()};
+  std::vector<std::int64_t> bright;
+  std::vector<double> sums;
+  double sum = 0;
+  for (std::size_t begin = 0; begin < all.size(); begin += block) {
+    const auto pixels = all.subspan(begin, std::min(block, all.size() - begin));
+    // Four numbers at a time are faster than one.
+    std::array<double, 4> lanes{}, most{};
+    std::size_t done = 0;
+    for (; done + lanes.size() <= pixels.size(); done += lanes.size())
+      for (std::size_t j = 0; j != lanes.size(); ++j) {
+        const double photons = pixels[done + j];
+        lanes[j] += dimLight(photons, limit);
+        most[j] = std::max(most[j], photons);
+      }
+    for (; done != pixels.size(); ++done) {
+      lanes[0] += dimLight(pixels[done], limit);
+      most[0] = std::max(most[0], pixels[done]);
+    }
+    for (double lane : lanes)
+      sum += lane;
+    sums.push_back(sum);
+    const bool areSomeBright = std::ranges::max(most) >= limit;
+    for (std::size_t i = 0; areSomeBright && i != pixels.size(); ++i)
+      if (pixels[i] >= limit)
+        bright.push_back(std::int64_t(begin + i));
+  }
+  const std::size_t brights = bright.size(), blocks = sums.size();
+  return nb::make_tuple(takeVector(std::move(bright), {brights}),
+                        takeVector(std::move(sums), {blocks}));
+}
+
+/// Adds photons to the counts of pixels with less than this light. Each is at a place between 0 and
+/// the last of `brightPlaces`' sums.
+void addDim(const Row<std::int32_t> &counts, const Row<const double> &light, double limit,
+            const Row<const double> &sums, const Row<const double> &photons) {
+  const std::span all{light.data(), light.size()};
+  const std::span ends{sums.data(), sums.size()};
+  if (counts.size() != all.size() || ends.size() != (all.size() + block - 1) / block)
+    throw std::invalid_argument("counts, light and sums are of different images");
+  for (double place : std::span{photons.data(), photons.size()}) {
+    const auto of = std::size_t(std::ranges::upper_bound(ends, place) - ends.begin());
+    if (of == ends.size())
+      continue;
+    double left = place - (of == 0 ? 0 : ends[of - 1]);
+    std::size_t lit = all.size();
+    for (std::size_t i = of * block; i != std::min(all.size(), (of + 1) * block); ++i) {
+      const double here = dimLight(all[i], limit);
+      if (here > 0)
+        lit = i;
+      left -= here;
+      if (left < 0)
+        break;
+    }
+    if (lit != all.size())
+      ++counts.data()[lit];
+  }
+}
+
 } // namespace
 
 void bindResponse(nb::module_ &module) {
   module.def("look_up", &lookUp, nb::arg("table"), nb::arg("numbers"), nb::arg("entries"));
+  module.def("bright_places", &brightPlaces, nb::arg("light"), nb::arg("limit"));
+  module.def("add_dim", &addDim, nb::arg("counts"), nb::arg("light"), nb::arg("limit"),
+             nb::arg("sums"), nb::arg("photons"));
   module.def("point_spread", &pointSpread, nb::arg("image"), nb::arg("kind"), nb::arg("width"),
              nb::arg("radius"), nb::arg("threads"));
   module.def("counts", &counts, nb::arg("photons"), nb::arg("how"), nb::arg("threads"));

@@ -56,16 +56,10 @@ def add_photons(counts: NDArray[numpy.int32], light: NDArray[numpy.float64], rng
     The many pixels with little light share one Poisson number, whose photons then choose their pixels: the same
     distribution, by fewer random numbers.
     """
-    lit = numpy.flatnonzero(light > 0)
-    of_lit = light[lit]
-    dim = of_lit < 0.5
-    bright = lit[~dim]
+    limit = 0.5
+    bright, sums = _core.bright_places(light, limit)
     counts[bright] += rng.poisson(light[bright]).astype(numpy.int32)
-    lit = lit[dim]
-    edges = numpy.cumsum(of_lit[dim])
-    if len(edges):
-        at = numpy.searchsorted(edges, edges[-1] * rng.random(rng.poisson(edges[-1])), side="right")
-        counts[lit] += numpy.bincount(at, minlength=len(lit))[:len(lit)].astype(numpy.int32)
+    _core.add_dim(counts, light, limit, sums, sums[-1] * rng.random(rng.poisson(sums[-1])))
 
 
 class Frames:

@@ -83,16 +83,15 @@ def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
     return away / numpy.sqrt(numpy.einsum("...i,...i", away, away))[..., None]
 
 
-def miller_indices(sim: Simulator, wavelength: float | None, pixels: Any = None) -> NDArray[numpy.float64]:
-    """As ``Simulator.miller_indices``; pixels as of ``directions``."""
+def miller_indices(sim: Simulator, wavelength: float | None) -> NDArray[numpy.float64]:
+    """As ``Simulator.miller_indices``."""
     beam = sim["beam_direction"] / numpy.linalg.norm(sim["beam_direction"])
     if wavelength is None:
         wavelength = _wavelength(sim)
         if _is_continuous(sim):  # each pixel has the wavelength of its spot
             table, rows = sim._core.spot_rows()
-            found = 1e-10 * numpy.append(table["wavelength"], 1e10 * wavelength)[rows].reshape(sim.shape)
-            wavelength = (found if pixels is None else found.reshape(-1, *sim.shape[-2:])[tuple(pixels.T)])[..., None]
-    return (directions(sim, pixels) - beam) @ numpy.asarray(sim._core.lab()[0]).T / wavelength
+            wavelength = 1e-10 * numpy.append(table["wavelength"], 1e10 * wavelength)[rows].reshape(*sim.shape, 1)
+    return (directions(sim) - beam) @ numpy.asarray(sim._core.lab()[0]).T / wavelength
 
 
 def _bragg_light(sim):
@@ -110,20 +109,19 @@ def spots(sim: Simulator, least: float, image: Any) -> Spots:
     light = _bragg_light(sim) if image is None else doubles(image, "the image")
     if light.shape != sim.shape:
         raise ValueError(f"the image has shape {light.shape}, but the simulator's has {sim.shape}")
-    lit = numpy.flatnonzero(light >= max(least, numpy.finfo(float).tiny))
+    least = max(least, numpy.finfo(float).tiny)
+    _require_flat_image(sim)
+    if not _is_continuous(sim):
+        labels, (hkl, photons, panel, fast, slow) = sim._core.label(light, least, _wavelength(sim))
+        return Spots(labels, hkl, photons, panel, fast, slow)
+    table, spot = sim._core.spot_rows()
+    lit = numpy.flatnonzero((light.reshape(-1) >= least) & (spot >= 0))
     of_lit = light.reshape(-1)[lit]
-    at = numpy.stack(numpy.unravel_index(lit, light.reshape(-1, *sim.shape[-2:]).shape), -1)  # panel, slow, fast
-    if _is_continuous(sim):
-        table, spot = sim._core.spot_rows()
-        _require_flat_image(sim)
-        near = spot[lit] >= 0
-        lit, of_lit, at = lit[near], of_lit[near], at[near]
-        rows = numpy.column_stack([table["panel"], table["miller_index"]])[spot[lit]]
-    else:
-        rows = numpy.column_stack([at[:, 0], numpy.rint(miller_indices(sim, None, at)).astype(numpy.int64)])
+    rows = numpy.column_stack([table["panel"], table["miller_index"]])[spot[lit]]
     _, first, number = distinct(rows)
     photons = numpy.bincount(number, of_lit, len(first)).astype(float)
-    slow, fast = (numpy.bincount(number, of_lit * (at[:, i] + 0.5), len(first)) / photons for i in (1, 2))
+    places = numpy.unravel_index(lit, light.reshape(-1, *sim.shape[-2:]).shape)[1:]
+    slow, fast = (numpy.bincount(number, of_lit * (at + 0.5), len(first)) / photons for at in places)
     labels = numpy.zeros(light.size, dtype=numpy.int32)
     labels[lit] = number + 1
     return Spots(labels.reshape(light.shape), rows[first, 1:], photons, rows[first, 0], fast, slow)
