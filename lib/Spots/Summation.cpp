@@ -69,8 +69,9 @@ void leaveOutLost(Spot &spot, const std::array<double, 3> &covariance, const Det
     for (std::int64_t f = f0; f <= f1; ++f) {
       double light = 0;
       for (int part = 0; part != parts * parts; ++part) {
-        const double x = double(f) + (part % parts + 0.5) / parts - spot.pixel[0],
-                     y = double(s) + (part / parts + 0.5) / parts - spot.pixel[1];
+        const int column = part % parts, row = part / parts;
+        const double x = double(f) + (column + 0.5) / parts - spot.pixel[0],
+                     y = double(s) + (row + 0.5) / parts - spot.pixel[1];
         light += std::exp(-(ss * x * x - 2 * fs * x * y + ff * y * y) / (2 * det));
       }
       all += light;
