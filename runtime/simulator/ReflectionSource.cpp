@@ -276,20 +276,13 @@ ReflectionTable ReflectionSource::split(const ReflectionTable &of, std::span<con
   const double sigmas = std::sqrt(2 * experiment.average.exponent) + 0.5;
   const bool ofSpectrum = experiment.variant.bandwidth == Bandwidth::Spectrum;
   const double nominal = experiment.beam.wavelength;
-  std::vector<std::optional<ExpectedReflection>> divided;
-  std::vector<std::size_t> wholeOfDivided;
-  /// A row of the result: of which table, and what makes it.
-  struct Row {
-    const ReflectionTable *table;
-    std::size_t row, whole;
-    double slow;
-    ExpectedReflection expected;
-  };
-  std::vector<Row> all;
+  std::vector<std::optional<ExpectedReflection>> divided, kept;
+  std::vector<std::size_t> wholeOfDivided, keptRows;
   for (std::size_t row = 0; row != places.size(); ++row) {
     const ExpectedReflection one = listedAt(places[row]);
     if (parts[row] == 1) {
-      all.push_back({&of, row, row, slow[row], one});
+      kept.emplace_back(one);
+      keptRows.push_back(row);
       continue;
     }
     const double middle = turn[row], half = sigmas * sigma[row];
@@ -315,24 +308,43 @@ ReflectionTable ReflectionSource::split(const ReflectionTable &of, std::span<con
   list(divided);
   whole = std::move(wholeOfDivided);
   const ReflectionTable ofParts = tabulate(limits, run);
+  // Both are in the order in which neighbours in an image are read one after the other.
   const auto slowOfParts = ofParts.column("slow");
-  for (std::size_t row = 0; row != places.size(); ++row)
-    all.push_back({&ofParts, row, whole[row], slowOfParts[row], listedAt(places[row])});
-  // Neighbours in an image are read one after the other.
-  std::ranges::sort(
-      all, {}, [](const Row &r) { return std::tuple(r.table->panel[r.row], r.slow, r.whole); });
-  ReflectionTable table;
-  unlisted.clear();
-  whole.clear();
-  for (const Row &r : all) {
-    table.panel.push_back(r.table->panel[r.row]);
-    table.millerIndex.push_back(r.table->millerIndex[r.row]);
-    for (std::size_t i = 0; i != programColumns.size(); ++i)
-      table.columns[i].push_back(r.table->columns[i][r.row]);
-    unlisted.emplace_back(r.expected);
-    whole.push_back(r.whole);
+  const std::size_t all = keptRows.size() + places.size();
+  std::vector<std::pair<const ReflectionTable *, std::size_t>> rowsOfAll;
+  std::vector<std::size_t> wholeOfAll;
+  std::vector<std::optional<ExpectedReflection>> expectedOfAll;
+  rowsOfAll.reserve(all);
+  wholeOfAll.reserve(all);
+  expectedOfAll.reserve(all);
+  for (std::size_t k = 0, p = 0; k + p != all;) {
+    const auto isBefore = [&](std::size_t row, std::size_t part) {
+      return std::pair(of.panel[row], slow[row]) <=
+             std::pair(ofParts.panel[part], slowOfParts[part]);
+    };
+    if (p == places.size() || (k != keptRows.size() && isBefore(keptRows[k], p))) {
+      rowsOfAll.emplace_back(&of, keptRows[k]);
+      wholeOfAll.push_back(keptRows[k]);
+      expectedOfAll.push_back(kept[k++]);
+    } else {
+      rowsOfAll.emplace_back(&ofParts, p);
+      wholeOfAll.push_back(whole[p]);
+      expectedOfAll.emplace_back(listedAt(places[p++]));
+    }
   }
-  places.assign(all.size(), ListedPixels::none);
+  ReflectionTable table;
+  const auto gather = [&](auto &to, const auto &columnOf) {
+    to.reserve(all);
+    for (const auto &[from, row] : rowsOfAll)
+      to.push_back(columnOf(*from)[row]);
+  };
+  gather(table.panel, [](const ReflectionTable &from) { return from.panel.data(); });
+  gather(table.millerIndex, [](const ReflectionTable &from) { return from.millerIndex.data(); });
+  for (std::size_t i = 0; i != programColumns.size(); ++i)
+    gather(table.columns[i], [i](const ReflectionTable &from) { return from.columns[i].data(); });
+  unlisted = std::move(expectedOfAll);
+  whole = std::move(wholeOfAll);
+  places.assign(all, ListedPixels::none);
   return table;
 }
 

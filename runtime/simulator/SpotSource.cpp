@@ -42,8 +42,9 @@ std::size_t numberOf(std::string_view column) {
                      programColumns.begin());
 }
 
-/// Reflections with less of their light than this part of the tolerance are left out.
-constexpr double partOfTolerance = 1e-3;
+/// Reflections with less of their light than this part of the tolerance are left out: the others
+/// end there (lib/Culling/Estimate.cpp).
+constexpr double partOfTolerance = 1e-2;
 /// The list of spots goes on to whole multiples of so many, and other sizes are rare.
 constexpr std::size_t spotsAtOnce = 256;
 
