@@ -208,14 +208,14 @@ class _Problem:
         return _Ended(x, self.jacobian(x).T, found.nfev), inner.planes
 
 
-def _fit_pixels(model, boxes, x, bounds, readout, fudges, rounds, restraints, method, history):
+def _fit_pixels(model, boxes, x, bounds, fudges, restraints, how, history):
     """Fits the pixels, with reflections of these widths one after another."""
-    problem = _Problem(model, boxes, readout, restraints, history)
+    problem = _Problem(model, boxes, how.readout, restraints, history)
     lower, upper = bounds
     for i, fudge in enumerate(fudges):
         model.fudge = fudge
         last = fudge == fudges[-1]
-        for _ in range(rounds if last and method == "trust-region" else 1):
+        for _ in range(how.rounds if last and how.method == "trust-region" else 1):
             # The scale is linear: it starts where it fits the rest.
             best = problem.scale_at(x)
             if best <= 0:
@@ -225,7 +225,7 @@ def _fit_pixels(model, boxes, x, bounds, readout, fudges, rounds, restraints, me
                 best = 1.0
             x[model.cell.size] += numpy.log(best)
             x = numpy.clip(x, lower + 1e-9, upper - 1e-9)
-            if last and method == "L-BFGS-B":
+            if last and how.method == "L-BFGS-B":
                 fit, background = problem.likelihood(x, bounds)
                 return _Fit(fit.x, fit, model.image(fit.x), background, problem.variance)
             fit = problem.trust_region(x, bounds, 12 if last else 6)
@@ -243,12 +243,12 @@ def _fit_pixels(model, boxes, x, bounds, readout, fudges, rounds, restraints, me
 _FUDGES_TO_TRY = ((1.0,), (0.5, 1.0), (0.2, 0.5, 1.0))
 
 
-def _best_fit(model, boxes, x, bounds, readout, rounds, restraints, method, history):
+def _best_fit(model, boxes, x, bounds, restraints, how, history):
     """The first fit that explains the pixels, or the best of those that do not."""
     fits, why = [], None
     for fudges in _FUDGES_TO_TRY:
         try:
-            fit = _fit_pixels(model, boxes, x.copy(), bounds, readout, fudges, rounds, restraints, method, history)
+            fit = _fit_pixels(model, boxes, x.copy(), bounds, fudges, restraints, how, history)
         except Rejected as error:
             why = error
             continue
@@ -260,29 +260,50 @@ def _best_fit(model, boxes, x, bounds, readout, rounds, restraints, method, hist
     return min(fits, key=lambda fit: fit.squares(boxes.data).mean())
 
 
-def refine_shot(index, flags, image, hkl, panel, boxes, *, further=(), system="triclinic", readout=0.0, observed=None,
-                trusted=(-numpy.inf, numpy.inf), margin=2, rounds=3, restrain=None, pictures=4,
-                method="trust-region"):
+@dataclasses.dataclass(frozen=True)
+class ShotFit:
+    """How a shot is refined.
+
+    further: parameters beside orientation, cell and scale, each of which gets a factor: "mosaic_spread", "ncells".
+    system: see OrientedCell. readout: photons, sigma of the read-out noise. margin: pixels by which boxes are enlarged. rounds: of
+    weights. restrain: {"orientation": degrees, "cell": fraction, "scale": log, name: log}: sigmas about the start. pictures: of spots, in
+    the result. method: "trust-region", least squares with weights that are renewed, or "L-BFGS-B", the greatest likelihood.
+    """
+
+    further: tuple = ()
+    system: str = "triclinic"
+    readout: float = 0.0
+    margin: int = 2
+    rounds: int = 3
+    restrain: dict = None
+    pictures: int = 4
+    method: str = "trust-region"
+
+    def __post_init__(self):
+        if self.method not in METHODS:
+            raise ValueError(f"there is no method '{self.method}'; methods are {', '.join(METHODS)}")
+        check_numbers(self.readout, self.margin, self.restrain)
+
+
+def refine_shot(index, flags, image, hkl, panel, boxes, *, observed=None, trusted=(-numpy.inf, numpy.inf), **how):
     """Refines the crystal of one shot against the pixels of its shoeboxes. Returns a Result.
 
     flags: those of nb-sim, as a list, with the crystal by --expt or -mat: where it starts. Or a function that makes
         its simulator.
     image: photons, (slow, fast) or (panel, slow, fast); not finite where there are none.
     hkl, panel, boxes: (n, 3), (n,), (n, 4) of the reflections; boxes as fast from, to, slow from, to.
-    further: parameters beside orientation, cell and scale, each of which gets a factor: "mosaic_spread", "ncells".
-    system: see OrientedCell. readout: photons, sigma of the read-out noise. observed: (n, 2) pixels (fast, slow), or None
-    for the centroids of the shoeboxes. margin: pixels by which boxes are enlarged. rounds: of weights.
-    restrain: {"orientation": degrees, "cell": fraction, "scale": log, name: log}: sigmas about the start.
-    method: "trust-region", least squares with weights that are renewed, or "L-BFGS-B", the greatest likelihood.
+    observed: (n, 2) pixels (fast, slow), or None for the centroids of the shoeboxes. trusted: least and largest photons of a pixel
+    that is used. how: fields of ShotFit.
     """
-    if method not in METHODS:
-        raise ValueError(f"there is no method '{method}'; methods are {', '.join(METHODS)}")
-    begin = time.perf_counter()
-    result = Result(index)
+    how, begin, result = ShotFit(**how), time.perf_counter(), Result(index)
     try:
         sim = flags() if callable(flags) else simulator_of(list(flags))
-        _refine(result, sim, numpy.asarray(image, dtype=float), numpy.asarray(hkl), numpy.asarray(panel), boxes, list(further),
-                system, readout, observed, trusted, margin, rounds, restrain or {}, pictures, method)
+        hkl, panel, image = numpy.asarray(hkl), numpy.asarray(panel), numpy.asarray(image, dtype=float)
+        if len(hkl) == 0:
+            raise Rejected("it has no reflections; index it first")
+        shoeboxes = shoeboxes_of(sim, image, boxes, panel, trusted, how.margin)
+        kept = shoeboxes.kept
+        _refine(result, sim, shoeboxes, hkl[kept], panel[kept], None if observed is None else numpy.asarray(observed)[kept], how)
     except Rejected as error:
         result.status, result.why = "rejected", str(error)
     result.seconds = time.perf_counter() - begin
@@ -361,26 +382,21 @@ def sigmas(restrain, cell, further):
     return sigma
 
 
-def _refine(result, whole, image, hkl, panel, boxes, further, system, readout, observed, trusted, margin, rounds, restrain,
-            pictures, method):
-    if len(hkl) == 0:
-        raise Rejected("it has no reflections; index it first")
-    shoeboxes = shoeboxes_of(whole, image, boxes, panel, trusted, margin)
-    sim = whole.at_pixels(shoeboxes.rows)
-    kept = shoeboxes.kept
-    hkl, panel = hkl[kept], panel[kept]
+def _refine(result, whole, shoeboxes, hkl, panel, observed, how):
+    """Fills the Result in. hkl, panel, observed: of each shoebox, as refine_shot has them."""
+    sim, further, count = whole.at_pixels(shoeboxes.rows), list(how.further), len(shoeboxes.kept)
     start = sim["reciprocal_matrix"] / METRES
-    cell = OrientedCell(start, system)
+    cell = OrientedCell(start, how.system)
     panels = Panels(whole)
     beam = whole["beam_direction"]
     wavelength = wavelength_of(whole) * 1e10
     centroids, light, sigma = shoeboxes.centroids()
-    places = centroids if observed is None else numpy.asarray(observed)[kept]
+    places = centroids if observed is None else observed
     strong = light > 5 * sigma
-    restraints = sigmas(restrain, cell, further)  # about 0
+    restraints = sigmas(how.restrain or {}, cell, further)  # about 0
     free = int(numpy.isinf(restraints).sum())
-    if 3 * len(kept) < free:  # a place on the panel and a distance from the sphere
-        raise Rejected(f"the pixels of its shoeboxes ({len(kept)}) do not determine the {free} numbers that are free, three for "
+    if 3 * count < free:  # a place on the panel and a distance from the sphere
+        raise Rejected(f"the pixels of its shoeboxes ({count}) do not determine the {free} numbers that are free, three for "
                        "each box at most; restrain some, or give more reflections")
     x = numpy.zeros(cell.size)
     positioned = strong.sum() >= 2 * cell.size
@@ -390,20 +406,20 @@ def _refine(result, whole, image, hkl, panel, boxes, further, system, readout, o
     model = _Model(sim, cell, further)
     x = numpy.concatenate([x, numpy.zeros(1 + len(further))])
     result.chi2_start = float(numpy.mean((model.image(numpy.zeros(model.size)) - shoeboxes.data)**2
-                                         / _variance(shoeboxes.data, readout)))
-    fit = _best_fit(model, shoeboxes, x, model.bounds(x, positioned), readout, rounds, restraints, method, result.history)
+                                         / _variance(shoeboxes.data, how.readout)))
+    fit = _best_fit(model, shoeboxes, x, model.bounds(x, positioned), restraints, how, result.history)
     _report(result, model, shoeboxes, fit, further)
     at, _ = predict(result.matrix, hkl, panel, panels, beam, wavelength)
     chi2 = fit.squares(shoeboxes.data)
-    result.spots = {"hkl": hkl, "panel": panel, "predicted": at, "observed": places, "box": kept,
+    result.spots = {"hkl": hkl, "panel": panel, "predicted": at, "observed": places, "box": shoeboxes.kept,
                     "resolution": 1 / numpy.linalg.norm(hkl @ result.matrix.T, axis=1),
                     "chi2": numpy.array([chi2[s].mean() for s in shoeboxes.spans]),
                     "model": numpy.array([fit.photons[s].sum() for s in shoeboxes.spans]),
                     "data": numpy.array([(shoeboxes.data - fit.background)[s].sum() for s in shoeboxes.spans])}
-    for i in numpy.argsort(-light)[:pictures]:
+    for i in numpy.argsort(-light)[:how.pictures]:
         result.pictures.append((tuple(int(h) for h in hkl[i]), *picture(shoeboxes, i, fit.photons + fit.background)))
     if result.orientation_sigma.max() > 1 or (result.cell_sigma[:3] > 0.1 * result.cell[:3]).any():
-        raise Rejected(f"the pixels of its shoeboxes ({len(kept)}) do not determine the crystal: sigma of the orientation is "
+        raise Rejected(f"the pixels of its shoeboxes ({count}) do not determine the crystal: sigma of the orientation is "
                        f"{result.orientation_sigma.max():.2g} degrees, of the cell {result.cell_sigma[:3].max():.2g} A; "
                        "restrain it, or give more reflections")
     if result.chi2 > 100:

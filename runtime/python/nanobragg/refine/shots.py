@@ -11,7 +11,7 @@ from ._claim import Claim
 from ._crystal import CELL_SYSTEMS, OrientedCell
 from ._dealing import dealt, work_for_first
 from ._results import Finished, question_of
-from ._shot import METHODS, METRES, Result, check_numbers, first_simulator, refine_shot, sigmas
+from ._shot import METRES, Result, ShotFit, first_simulator, refine_shot, sigmas
 from ._stills import Stills
 from ._workers import each
 
@@ -46,8 +46,6 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
                          "the parameters; restrain= keeps one where it is")
     if system not in CELL_SYSTEMS:
         raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
-    if method not in METHODS:
-        raise ValueError(f"there is no method '{method}'; methods are {', '.join(METHODS)}")
     if resume and out is None:
         raise ValueError("resume= goes on with what is in a folder; give it as out=")
     part, parts = shard
@@ -56,15 +54,14 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     ranks = comm if comm is not None and comm.Get_size() > 1 else None
     if ranks and workers is not None:
         raise ValueError("ranks work in one process each; leave out workers=")
-    check_numbers(readout, margin, restrain)
-    stills = Stills(flags, experiments, reflections, images, gain, offset)
     further = [p for p in wanted if p not in ("orientation", "cell", "scale")]
+    how = {"further": further, "system": system, "readout": readout / gain, "restrain": dict(restrain or {}), "margin": margin, "method": method}
+    ShotFit(**how)  # refuses what cannot be
+    stills = Stills(flags, experiments, reflections, images, gain, offset)
     whole = first_simulator(stills, say)
     sigmas(restrain or {}, OrientedCell(whole["reciprocal_matrix"] / METRES, system), further)
     for name in further:
         whole._members(name)
-    how = {"further": further, "system": system,
-           "readout": readout / gain, "restrain": dict(restrain or {}), "margin": margin, "method": method}
     shot = functools.partial(_one, stills=stills, how=how)
     numbers = range(part, len(stills), parts)
     if ranks and ranks.Get_rank():
