@@ -133,7 +133,7 @@ class Term:
         both, square = (numpy.add.reduceat(image * v, starts) for v in (data, image))
         if not both.sum() > 0:
             raise Rejected("no reflection of the model is near the light in the shoeboxes; refine the shots first "
-                           "(nb-refine without --shared)")
+                           "(nb-refine stills)")
         strong = both > 5 * numpy.sqrt(numpy.maximum(square, 1e-300))
         best = numpy.median(both[strong] / square[strong]) if strong.sum() >= 5 else both.sum() / square.sum()
         x = x.copy()
