@@ -149,8 +149,8 @@ constexpr Quantity rowsAfterShapes[] = {
      Range::between(1, 14), in<&O::laueGroup>,
      More{.python = "Crystal.laue_group", .only = "with -diffuse_gamma"}},
     {"--average", "sampled|closed|quadrature|draws", &flagUnit::one,
-     "sampled; closed with --shots, --frames or --nexus and in Python, for Gaussian crystals "
-     "without flags that set a number of samples",
+     "sampled; closed with --shots, --frames, --nexus or a continuous spectrum and in Python, for "
+     "Gaussian crystals without flags that set a number of samples",
      "how pixels are averaged: sampled, over the sub-pixels, phi steps, mosaic domains and "
      "wavelengths set by flags; closed, over normal distributions and the pixel's area in closed "
      "form, for Gaussian crystals; quadrature, over the same distributions for all crystals, by as "
