@@ -1053,6 +1053,16 @@ class OfNoise(unittest.TestCase):
         self.assertEqual(noise_of(counts, np.ones(counts.shape, bool)), Noise())
         self.assertNotEqual(noise_of(2.0 * counts, np.ones(counts.shape, bool)), Noise())
 
+    def test_an_even_background_does_not_tell_the_gain(self):
+        random, (slow, fast) = np.random.default_rng(1), np.indices((400, 400)) - 200
+        said = []
+        for light in (30 + 0.0 * slow, 10 + 60 * np.exp(-(slow**2 + fast**2) / 200**2)):
+            numbers = 6.3 * random.poisson(light) + 40 + random.normal(0, 3, light.shape)
+            photograph = Photograph("", numbers, 1.0, 100.0, (0, 0), 0.1).in_photons(noise_of(numbers, np.ones(light.shape, bool)))
+            said.append(next(line for line in photographs.described(photograph, light.shape, {}, False) if line.startswith("gain")))
+        self.assertIn("the background is too even to tell gain from zero; give --gain and --offset", said[0])
+        self.assertNotIn("too even", said[1])
+
     def test_faint_pixels_have_the_variance_of_their_photons(self):
         counts, one = np.random.default_rng(1).poisson(0.1, 20000).astype(float), np.ones(20000)
         boxes = Boxes(np.zeros((20000, 2), int), counts, 0.1 * one, np.zeros(20000, int), 1)
@@ -1523,7 +1533,7 @@ class OfKinds(unittest.TestCase):
     """Simulated stills of crystals and beams that differ from a protein's at 0.1 degrees."""
 
     nightly = True
-    USUAL = {"mosaic": 0.12, "bandwidth": 0.05, "divergence": 0.2, "N": 25, "fluence": 2e26, "beam": (), "chi2": 1.1}
+    USUAL = {"mosaic": 0.12, "bandwidth": 0.05, "divergence": 0.2, "N": 25, "fluence": 2e26, "beam": (), "chi2": 1.1, "within": 0.05}
 
     def explained(self, seed, cell, group, **changes):
         """Indexed, of spots, Explained and verdict of a still."""
@@ -1549,17 +1559,18 @@ class OfKinds(unittest.TestCase):
 
     def test_all_are_explained(self):
         cell, group = (45, 58, 71, 90, 90, 90), "P 21 21 21"
-        for name, changes in {"weak": {"fluence": 6e24}, "pink": {"bandwidth": 1, "fluence": 4e26}, "wide": {"mosaic": 0.9, "fluence": 4e26},
+        for name, changes in {"weak": {"fluence": 6e24}, "pink": {"bandwidth": 1, "fluence": 4e26}, "wide": {"mosaic": 0.9, "fluence": 4e26, "within": 0.15},
                               "corner": {"beam": ("-Xbeam", "10", "-Ybeam", "15")},
-                              "sharp": {"mosaic": 0.01, "bandwidth": 0.01, "divergence": 0.05, "N": 200, "chi2": 3}}.items():
+                              "sharp": {"mosaic": 0.01, "bandwidth": 0.01, "divergence": 0.05, "N": 200, "chi2": 5}}.items():
             for seed in (3, 5):
                 with self.subTest(name, seed=seed):
                     indexed, spots, explained, said = self.explained(seed, cell, group, **changes)
                     self.assertEqual(said, "good")
-                    self.assertGreater(indexed, 0.88 * spots)
-                    self.assertLess(explained.chi2, changes.get("chi2", 1.1))
+                    self.assertGreater(indexed, 0.8 * spots)
+                    how = {**self.USUAL, **changes}
+                    self.assertLess(explained.chi2, how["chi2"])
                     self.assertGreater(explained.chi2, 0.75)
-                    self.assertAlmostEqual(explained.lattices[0].mosaicity / changes.get("mosaic", 0.12), 1, delta=0.05)
+                    self.assertAlmostEqual(explained.lattices[0].mosaicity / how["mosaic"], 1, delta=how["within"])
 
 
 class OfThaumatin(unittest.TestCase):

@@ -20,6 +20,7 @@ _MOST_BOXES = 300  # boxes of a fit; evaluated are all
 BOX = 15  # pixels, edge of the boxes about spots
 MOST_SETS = 4  # sets of mosaic blocks
 _PAYS = 0.03  # part of the cost by which another one has to make this less
+_TRIES = 3  # starts of another set
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
@@ -301,8 +302,9 @@ class Fit:
 
         best = fitted(some, self.model, some.brightened(self.model, self.x))
         while (lattice := some.asking(*best[:2], self.sets)) is not None:
-            other = fitted(some, *some.with_set(*best[:2], lattice, random))
-            if other[2] > (1 - _PAYS) * best[2]:
+            tried = (fitted(some, *some.with_set(*best[:2], lattice, random)) for _ in range(_TRIES))
+            other = next((one for one in tried if one[2] < (1 - _PAYS) * best[2]), None)
+            if other is None:
                 break
             best = other
         self.model, self.x, _ = fitted(every, *best[:2])

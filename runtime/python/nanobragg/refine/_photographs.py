@@ -55,6 +55,7 @@ class Photograph:
                                    photons=of(self.photons), cutoff=of(self.cutoff))
 
 
+_UNKNOWN = 0.15  # part by which a gain is unsure that is not known
 _NUMBER = r"([-+0-9.eE]+)"
 _WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m",
            "centre": rf"# Beam_xy \({_NUMBER}, *{_NUMBER}\) pixels", "pixel": rf"# Pixel_size {_NUMBER} m"}
@@ -178,6 +179,8 @@ def described(photograph, shape, masked, given=False):
     exposure = f"{p.seconds:g} s" if p.seconds else "unknown"
     yield f"exposure: {exposure}, {p.step:g} degrees from {p.start:g}" if p.step else f"exposure: {exposure}, no rotation"
     how = "given" if given else f"measured to {p.gain_sigma:.1%}" if p.gain_sigma else "photons are counted"
+    if p.gain_sigma > _UNKNOWN and not given:
+        how += ": the background is too even to tell gain from zero; give --gain and --offset"
     yield f"gain: {p.gain / p.spread:.4g} image units per photon, {p.gain:.4g} by single pixels, zero {p.zero:.4g} ({how})"
     limit = (f", overloads from {p.cutoff * p.gain + p.zero:.6g} on" if numpy.isfinite(p.cutoff) else "")
     yield "masks: " + ", ".join(f"{count} {name}" for name, count in masked.items()) + f" pixels{limit}"
