@@ -136,7 +136,7 @@ class ClosedTest(unittest.TestCase):
         def said(flags):
             done = run(f"-cell 30 -default_F 100 -N 8 -detpixels 8 {flags}", check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
-            return "averages in closed form" in done.stdout + done.stderr
+            return "averaged in closed form" in done.stdout + done.stderr
         self.assertTrue(said("-gauss_xtal --frames=2"))
         self.assertFalse(said("-gauss_xtal"))
         self.assertFalse(said("-round_xtal --frames=2"))
