@@ -6,8 +6,8 @@
     sim["cell_a"] = 71 * nb.angstrom
     gradient = sim.gradient("cell,misset", loss=nb.Loss.chi_square(data, sigma))
 
-All numbers are in SI units. See docs/python.md. The modules `compat`, `compiler`, `frames`, `jax`, `plot` and `torch` are imported when
-they are first used.
+All numbers are in SI units. See docs/python.md. The modules `compat`, `compiler`, `frames`, `jax`,
+`plot` and `torch` are imported when they are first used.
 """
 
 import importlib as _importlib

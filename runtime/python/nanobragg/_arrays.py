@@ -19,7 +19,8 @@ _UNITS = {"Å": "angstrom", "A": "angstrom", "Angstrom": "angstrom", "nm": "nano
 
 
 def refuse_units(value: Any, what: str) -> None:
-    """Strings such as "0.98 A", and quantities of pint and astropy, are no numbers: NumPy would drop their units."""
+    """Strings such as "0.98 A", and quantities of pint and astropy, are no numbers: NumPy would
+    drop their units."""
     if isinstance(value, str):
         number, unit = re.fullmatch(r"\s*([-+.\deE]*)\s*(.*?)\s*", value, re.DOTALL).groups()
         unit = _UNITS.get(unit, unit if unit in _UNITS.values() else "angstrom")
@@ -52,8 +53,8 @@ def doubles(value: Any, what: str) -> Array:
 
 
 def distinct(rows: NDArray[numpy.integer]) -> tuple[NDArray[numpy.integer], NDArray[numpy.int64], NDArray[numpy.int64]]:
-    """The different rows of whole numbers, (n, 3) for instance, in ascending order; the first of each; and the number of each row among them.
-    Faster than numpy.unique with an axis."""
+    """The different rows of whole numbers, (n, 3) for instance, in ascending order; the first of
+    each; and the number of each row among them. Faster than numpy.unique with an axis."""
     if not len(rows):
         return rows, *numpy.zeros((2, 0), dtype=numpy.int64)
     code = numpy.ravel_multi_index(tuple((rows - rows.min(axis=0)).T), tuple(numpy.ptp(rows, axis=0) + 1))

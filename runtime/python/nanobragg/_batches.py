@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 
 def batch(sim: Simulator, parameters: Mapping[str, Any], wrt: Iterable[str] = ()) -> tuple[Function, Array]:
-    """The function of these parameters and those of ``wrt``, by which it is differentiated, and a vector for each shot.
+    """The function of these parameters and those of ``wrt``, by which it is differentiated, and a
+    vector for each shot.
 
-    parameters: a dict from names of parameters and groups to arrays (shots, ...), the rest in the parameter's shape.
+    parameters: a dict from names of parameters and groups to arrays (shots, ...), the rest in the
+    parameter's shape.
     """
     columns: dict[str, Array] = {}
     shots = None

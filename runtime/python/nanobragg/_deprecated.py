@@ -1,4 +1,5 @@
-"""Names that are on their way out: they work for one minor version more, with a warning (docs/policy.md)."""
+"""Names that are on their way out: they work for one minor version more, with a warning
+(docs/policy.md)."""
 
 import warnings
 

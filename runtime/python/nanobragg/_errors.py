@@ -19,7 +19,8 @@ DATA_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeErr
 
 
 def printable(text: str) -> str:
-    """The text in one line that a terminal only prints: other characters are ?, and the middle of a long one is left out."""
+    """The text in one line that a terminal only prints: other characters are ?, and the middle of a
+    long one is left out."""
     text = "".join(c if c.isprintable() else "?" for c in str(text))
     return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"
 

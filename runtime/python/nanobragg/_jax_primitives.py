@@ -74,7 +74,8 @@ second = _primitive("second", True)
 
 
 def _changes(primitive, *rules):
-    """How it changes with each argument: rule(arguments, change, function), of which the sum is taken."""
+    """How it changes with each argument: rule(arguments, change, function), of which the sum is
+    taken."""
 
     def rule(arguments, changes, *, function):
         parts = [r(arguments, change, function) for r, change in zip(rules, changes) if type(change) is not ad.Zero]

@@ -11,7 +11,8 @@ def is_on_device(value):
 
 
 class Handed:
-    """An array whose shape is looked at when DLPack hands it out: NumPy and others read it as it is."""
+    """An array whose shape is looked at when DLPack hands it out: NumPy and others read it as it
+    is."""
 
     def __init__(self, array):
         self._array = array
@@ -26,8 +27,8 @@ class Handed:
 
 
 class _Ordered(Handed):
-    """Hands out the array when its producer has ordered its work before that of the default stream, for which the runtime
-    waits before it reads."""
+    """Hands out the array when its producer has ordered its work before that of the default stream,
+    for which the runtime waits before it reads."""
 
     def __dlpack__(self, **how):
         kind = self.__dlpack_device__()[0]

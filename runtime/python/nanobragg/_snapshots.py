@@ -1,4 +1,5 @@
-"""Simulators by name, and snapshots of them, for frameworks that pass neither through their graphs."""
+"""Simulators by name, and snapshots of them, for frameworks that pass neither through their graphs.
+"""
 
 import collections
 import itertools
@@ -56,7 +57,8 @@ def snapshot_of(token):
 
 
 def describe(simulator, names):
-    """((members, shape), ...): what each name stands for; members have one number each where there are several."""
+    """((members, shape), ...): what each name stands for; members have one number each where there
+    are several."""
     described = []
     for name in names:
         group, rows = simulator._core.members(name)

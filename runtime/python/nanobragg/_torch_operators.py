@@ -1,5 +1,6 @@
-"""The image as custom operators of PyTorch, whose derivatives are operators too: what torch.compile, torch.export and fake
-tensors work with. Operators know the simulator by its handle, and the snapshot that an image was made of by a token."""
+"""The image as custom operators of PyTorch, whose derivatives are operators too: what
+torch.compile, torch.export and fake tensors work with. Operators know the simulator by its handle,
+and the snapshot that an image was made of by a token."""
 
 import torch
 from torch.library import custom_op

@@ -27,7 +27,8 @@ from ._passes import PASSES
 from .simulator import Simulator
 
 class CompilerError(RuntimeError):
-    """An error of the compiler. ``location`` is (line, column) in the program, where the text says one, else None."""
+    """An error of the compiler. ``location`` is (line, column) in the program, where the text says
+    one, else None."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -39,8 +40,8 @@ class CompilerError(RuntimeError):
 class Remark:
     """A remark of a pass on what it did, or did not do and why.
 
-    kind: "Passed", "Missed", "Failure" or "Analysis". value: the name of the value it is about, or None. location: (line,
-    column) in the program that was given, or None.
+    kind: "Passed", "Missed", "Failure" or "Analysis". value: the name of the value it is about, or
+    None. location: (line, column) in the program that was given, or None.
     """
 
     kind: str
@@ -55,7 +56,8 @@ class Remark:
 
 @dataclasses.dataclass(frozen=True)
 class PassRun:
-    """A pass that ran. seconds: its own and those of verifying what it left. changed: did it change the program?"""
+    """A pass that ran. seconds: its own and those of verifying what it left. changed: did it change
+    the program?"""
 
     name: str
     seconds: float
@@ -66,8 +68,8 @@ class PassRun:
 class Result:
     """The result of ``run``.
 
-    text: the program after the passes. passes: a PassRun each, in their order. remarks: all of theirs. seconds: of the
-    call, parsing and printing too.
+    text: the program after the passes. passes: a PassRun each, in their order. remarks: all of
+    theirs. seconds: of the call, parsing and printing too.
     """
 
     def __init__(self, report: dict[str, Any], seconds: float) -> None:
@@ -125,22 +127,23 @@ def passes() -> dict[str, str]:
 
 
 def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **how: Any) -> str:
-    """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes on it, "llvm", "asm",
-    "stats" (what its loops are made of, registers and the bound), "stats-json" (the same as JSON), or "pipeline", the passes
-    of its kernel with all options.
+    """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes
+    on it, "llvm", "asm", "stats" (what its loops are made of, registers and the bound),
+    "stats-json" (the same as JSON), or "pipeline", the passes of its kernel with all options.
 
-    target: a processor or GPU as of nb-compile's --target, "x86-64-v3" or "sm_90". Only precision=, pipeline=, plugins=
-    and patterns= can be given with it."""
+    target: a processor or GPU as of nb-compile's --target, "x86-64-v3" or "sm_90". Only precision=,
+    pipeline=, plugins= and patterns= can be given with it."""
     if target:
         return _asked(_core.emit_program, emit(flags), stage, {"target": target, **how})
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
 
 
 def run(text: Program, pipeline: str = "", **options: str) -> Result:
-    """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)", and what each pass took and said: a Result.
+    """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)", and what each pass
+    took and said: a Result.
 
-    Without a pipeline the compiler's own passes run, up to fusion. options: plugins= and patterns=, comma-separated
-    files, as nb-opt's.
+    Without a pipeline the compiler's own passes run, up to fusion. options: plugins= and patterns=,
+    comma-separated files, as nb-opt's.
     """
     begin = time.perf_counter()
     report = _asked(_core.emit_program, _program(text), "report", {"pipeline": pipeline, **options})
@@ -150,15 +153,16 @@ def run(text: Program, pipeline: str = "", **options: str) -> Result:
 def stage_names(program: "Program" = "", **options: str) -> tuple[str, ...]:
     """The stages of the compiler's pipeline, in their order, as ``until_after`` takes them.
 
-    program: an nb program, which may have been lowered; without one, any image's. options: target=, derivative=,
-    precision=, as ``kernel``'s, such as target="sm_90" or derivative="vjp(cell_a)".
+    program: an nb program, which may have been lowered; without one, any image's. options: target=,
+    derivative=, precision=, as ``kernel``'s, such as target="sm_90" or derivative="vjp(cell_a)".
     """
     text = _program(program) if program else ""
     return tuple(_asked(_core.emit_program, text, "stages", options).split())
 
 
 def stages(flags: str | Iterable[object], **how: Any) -> dict[str, str]:
-    """The program after each stage of the processor's pipeline: stage -> text, the first is "nb"."""
+    """The program after each stage of the processor's pipeline: stage -> text, the first is "nb".
+    """
     program = emit(flags, "nb", **how)
     return {"nb": program} | {name: stage(program, name) for name in stage_names(program)}
 
@@ -172,8 +176,9 @@ def stage(program: Program, name: str) -> str:
 class Difference:
     """The first value that a pass changes and that matters to the pixel, or to the gradient.
 
-    name: the value's, as in the text of the program. op: what computes it before the pass. text: name, op and numbers, as nb-try
-    prints them. before, after: its (least, greatest) component by component.
+    name: the value's, as in the text of the program. op: what computes it before the pass. text:
+    name, op and numbers, as nb-try prints them. before, after: its (least, greatest) component by
+    component.
     """
 
     name: str
@@ -187,8 +192,9 @@ class Difference:
 class Blame:
     """The first pass after which a result is wrong.
 
-    fault: "image", "gradient", or "ends" (it crashes or does not end). pass_name: empty if it is after none of the passes. number: of
-    the pass in the pipeline, from 1; 0: patterns, or the compiler's own passes. difference: where the interpreter can tell it.
+    fault: "image", "gradient", or "ends" (it crashes or does not end). pass_name: empty if it is
+    after none of the passes. number: of the pass in the pipeline, from 1; 0: patterns, or the
+    compiler's own passes. difference: where the interpreter can tell it.
     """
 
     fault: str
@@ -201,10 +207,12 @@ class Blame:
 class Verdict:
     """The findings of ``judge`` about a pipeline.
 
-    right: a kernel comes out, and its image and gradient are the interpreter's. failure: why there is no kernel, or how
-    running it ended. where: the worst pixel or parameter, where something is wrong, and value and reference there.
-    ns: nanoseconds for a sample, by one thread. change: (median, least, most) of its time over that of the compiler's own
-    passes minus 1, the interval being of 95 %; (0, 0, 0) where both make the same code. blame: the first wrong pass, if asked for.
+    right: a kernel comes out, and its image and gradient are the interpreter's. failure: why there
+    is no kernel, or how running it ended. where: the worst pixel or parameter, where something is
+    wrong, and value and reference there. ns: nanoseconds for a sample, by one thread. change:
+    (median, least, most) of its time over that of the compiler's own passes minus 1, the interval
+    being of 95 %; (0, 0, 0) where both make the same code. blame: the first wrong pass, if asked
+    for.
     """
 
     right: bool
@@ -249,11 +257,13 @@ def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Pro
           gradient: str = "none", blame: bool = False, timeout: float = 120, plugins: str = "", patterns: str = "") -> Any:
     """Whether the kernel of a pipeline is right, and faster than that of the compiler's own passes.
 
-    Returns a Verdict, or a list of Verdicts for several pipelines, which are timed in turn. program: an nb program in
-    place of the experiment's, which gives the numbers. gradient: comma-separated parameters whose gradient is checked,
-    too; "usual": up to three usual ones. repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name
-    the first wrong pass, and the first value that it changes. timeout: seconds for each. plugins, patterns: files, as
-    of ``run``. Each pipeline is tried in a copy of this process, so one that crashes has a Verdict, too.
+    Returns a Verdict, or a list of Verdicts for several pipelines, which are timed in turn.
+    program: an nb program in place of the experiment's, which gives the numbers. gradient:
+    comma-separated parameters whose gradient is checked, too; "usual": up to three usual ones.
+    repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name the first wrong
+    pass, and the first value that it changes. timeout: seconds for each. plugins, patterns: files,
+    as of ``run``. Each pipeline is tried in a copy of this process, so one that crashes has a
+    Verdict, too.
     """
     pipelines = [pipeline, *more]
     for text in pipelines:
@@ -276,9 +286,9 @@ def kernel(flags: str | Iterable[object], pipeline: str = "", program: Program |
            patterns: str = "", **how: Any) -> Simulator:
     """A simulator that runs your own kernel.
 
-    pipeline: replaces the passes up to fusion; the compiler adds the others. program: an nb program as text, which
-    replaces the program of the experiment and takes its numbers; derivatives are still those of the experiment.
-    how: as of ``Simulator``.
+    pipeline: replaces the passes up to fusion; the compiler adds the others. program: an nb program
+    as text, which replaces the program of the experiment and takes its numbers; derivatives are
+    still those of the experiment. how: as of ``Simulator``.
     """
     if isinstance(flags, Result) or (isinstance(flags, str) and "\n" in flags and "func.func" in flags):
         raise TypeError("kernel() begins with the flags of the experiment, whose numbers a program has not: "

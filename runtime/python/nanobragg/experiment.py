@@ -1,7 +1,8 @@
 """An experiment in plain objects.
 
-Fields left open (``None``) are chosen as nb-sim chooses them. All numbers are in SI units: ``70 * nb.angstrom``,
-``0.5 * nb.degree``. Fields of quantities are those of nb-sim's table (``_core.quantities``).
+Fields left open (``None``) are chosen as nb-sim chooses them. All numbers are in SI units: ``70 *
+nb.angstrom``, ``0.5 * nb.degree``. Fields of quantities are those of nb-sim's table
+(``_core.quantities``).
 """
 
 import dataclasses
@@ -30,7 +31,8 @@ def _field(doc):
 
 
 def _strict(cls):
-    """A dataclass with the table's quantities, whose constructor and attributes refuse unknown names with the closest one."""
+    """A dataclass with the table's quantities, whose constructor and attributes refuse unknown
+    names with the closest one."""
     cls.__annotations__ = dict(cls.__dict__.get("__annotations__", {}))
     for name, (kind, takes, unit, meaning, _) in _quantities.get(cls.__name__, {}).items():
         said = meaning if kind != "choice" else " or ".join(map(str, takes)) + ": " + meaning
@@ -137,8 +139,8 @@ def _matrix(value, name):
 def random_misset(count=None, seed=None):
     """Angles for ``misset`` (rad), uniform over all rotations: (3,), or (count, 3).
 
-    seed: a whole number from 0, or a random generator of NumPy; None: different ones each time. Uniformly drawn angles would crowd
-    at the poles.
+    seed: a whole number from 0, or a random generator of NumPy; None: different ones each time.
+    Uniformly drawn angles would crowd at the poles.
     """
     drawn = numpy.random.default_rng(seed).normal(size=(1 if count is None else operator.index(count), 4))
     w, x, y, z = drawn.T / numpy.linalg.norm(drawn, axis=1)  # a unit quaternion, uniform over the sphere
@@ -148,7 +150,8 @@ def random_misset(count=None, seed=None):
 
 
 def random_rotation(seed=None):
-    """A rotation matrix, uniform over all rotations, for ``Crystal(rotation=...)``; seed as of ``random_misset``."""
+    """A rotation matrix, uniform over all rotations, for ``Crystal(rotation=...)``; seed as of
+    ``random_misset``."""
     return numpy.reshape(_core.rotation_of(random_misset(seed=seed).tolist()), (3, 3))
 
 
@@ -168,7 +171,8 @@ def _rotation(value):
 class Crystal(_Part):
     """A crystal: cell, orientation, size, structure factors.
 
-    Its orientation is one of ``misset`` (angles, or "random"), ``rotation``, ``matrix`` and ``real_space``; ``misset`` turns the latter two.
+    Its orientation is one of ``misset`` (angles, or "random"), ``rotation``, ``matrix`` and
+    ``real_space``; ``misset`` turns the latter two.
     """
     rotation: object = _field("instead of misset: a 3 x 3 rotation matrix, or a quaternion (w, x, y, z), which rotates the cell from a "
                               "along x and b in the x-y plane; random_rotation() makes one")
@@ -204,8 +208,8 @@ class Crystal(_Part):
 class Background:
     """Amorphous material in the beam.
 
-    stol: sin(theta)/lambda, 1/m, ascending. factor: electrons per molecule, as many. thickness: m, along the beam.
-    density: kg/m^3. molar_mass: kg/mol.
+    stol: sin(theta)/lambda, 1/m, ascending. factor: electrons per molecule, as many. thickness: m,
+    along the beam. density: kg/m^3. molar_mass: kg/mol.
     """
 
     stol: object
@@ -277,8 +281,9 @@ class Detector(_Part):
     def plane(cls, origin, fast_axis, slow_axis, shape, pixel_size, **fields):
         """A detector of one panel where it stands, the sample at the origin.
 
-        origin: outer corner of the first pixel, m. fast_axis, slow_axis: directions in which pixels count up. shape: pixels
-        (slow, fast). pixel_size: m. fields: others of Detector; without beam_direction the beam is along z.
+        origin: outer corner of the first pixel, m. fast_axis, slow_axis: directions in which pixels
+        count up. shape: pixels (slow, fast). pixel_size: m. fields: others of Detector; without
+        beam_direction the beam is along z.
         """
         fast, slow = (numpy.asarray(axis, dtype=float) / numpy.linalg.norm(axis) for axis in (fast_axis, slow_axis))
         origin, normal = numpy.asarray(origin, dtype=float), numpy.cross(fast, slow)
@@ -314,7 +319,8 @@ class Goniometer(_Part):
 
 @_strict
 class Expt(_Part):
-    """An experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector. Values of other parts override it."""
+    """An experiment of DIALS (.expt): beam, goniometer, scan, crystal and detector. Values of other
+    parts override it."""
     file: str = _field("FILE or FILE:NUMBER, counted from 0")
 
     _files = {"file": "expt"}

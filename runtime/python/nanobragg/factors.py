@@ -1,4 +1,5 @@
-"""Structure factors of other packages, and of an asymmetric unit, on the box of Miller indices that simulators take."""
+"""Structure factors of other packages, and of an asymmetric unit, on the box of Miller indices that
+simulators take."""
 
 import operator
 from typing import Any
@@ -13,24 +14,27 @@ Box = tuple[Array, tuple[int, int, int]]
 
 
 def amplitudes(value: Any, what: str) -> Array:
-    """Real structure factors; of complex ones the absolute values, since images do not depend on phases."""
+    """Real structure factors; of complex ones the absolute values, since images do not depend on
+    phases."""
     array = numpy.asarray(value) if not type(value).__module__.startswith("torch") else value.detach().cpu().numpy()
     return doubles(abs(array) if numpy.iscomplexobj(array) else value, what)
 
 
 def box_rows(hkl: ArrayLike, space_group: str) -> tuple[NDArray[numpy.int64], tuple[int, int, int]]:
-    """For each Miller index of the smallest box around these reflections and their equivalents, the row of ``hkl`` that has its
-    structure factor; -1: none. And the box's lowest indices.
+    """For each Miller index of the smallest box around these reflections and their equivalents, the
+    row of ``hkl`` that has its structure factor; -1: none. And the box's lowest indices.
 
-    ``torch.where(rows >= 0, F[rows], 0)`` and its like in JAX make the box of F differentiably; ``image(sim, F=box)`` takes it.
-    hkl: (n, 3). space_group: a name ("P 21 21 21") or a number, as gemmi knows it.
+    ``torch.where(rows >= 0, F[rows], 0)`` and its like in JAX make the box of F differentiably;
+    ``image(sim, F=box)`` takes it. hkl: (n, 3). space_group: a name ("P 21 21 21") or a number, as
+    gemmi knows it.
     """
     unique = numpy.asarray(hkl)
     if unique.ndim != 2 or unique.shape[1] != 3 or len(unique) == 0 or not (unique == numpy.rint(unique)).all():
         raise ValueError(f"hkl is an array (n, 3) of Miller indices, not of the shape {unique.shape}")
     unique = unique.astype(numpy.int64)
     own = _asu(space_group, unique)[0]
-    # A rotation of the group moves an index along an axis to all others that it mixes: the largest index may be any of the three.
+    # A rotation of the group moves an index along an axis to all others that it mixes: the largest
+    # index may be any of the three.
     most = numpy.full(3, abs(unique).max())
     size = 2 * most + 1
     everything = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most), indexing="ij"), axis=-1).reshape(-1, 3)
@@ -60,10 +64,12 @@ def _asu(space_group, hkl):
 
 
 def box(value: Any, column: str | None = None) -> Box:
-    """Structure factors as ``Crystal.structure_factors`` and ``Simulator.structure_factors`` take them.
+    """Structure factors as ``Crystal.structure_factors`` and ``Simulator.structure_factors`` take
+    them.
 
-    value: a pair (array[h, k, l], (hmin, kmin, lmin)), real or complex; gemmi's Mtz, FloatAsuData or ComplexAsuData; or a DataSet of
-    reciprocalspaceship. column: of an Mtz or DataSet; None: the first of amplitudes. Equivalents and Friedel mates are filled in.
+    value: a pair (array[h, k, l], (hmin, kmin, lmin)), real or complex; gemmi's Mtz, FloatAsuData
+    or ComplexAsuData; or a DataSet of reciprocalspaceship. column: of an Mtz or DataSet; None: the
+    first of amplitudes. Equivalents and Friedel mates are filled in.
     """
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     if isinstance(value, (tuple, list)) and len(value) == 2:

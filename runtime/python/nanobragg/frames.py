@@ -25,7 +25,8 @@ Draw = Callable[[numpy.random.Generator], Mapping[str, Any]]
 class Poisson:
     """Counts of one mean, many at a time: exact, and several times as fast as NumPy's.
 
-    16 random bits choose one of 65536 intervals of the distribution; in the few that have a step, further bits decide.
+    16 random bits choose one of 65536 intervals of the distribution; in the few that have a step,
+    further bits decide.
     """
 
     largest = 200.0  #: Largest mean; beyond it NumPy is as fast.
@@ -53,8 +54,8 @@ class Poisson:
 def add_photons(counts: NDArray[numpy.int32], light: NDArray[numpy.float64], rng: numpy.random.Generator) -> None:
     """Adds a Poisson number of photons of each pixel's light to its counts.
 
-    The many pixels with little light share one Poisson number, whose photons then choose their pixels: the same
-    distribution, by fewer random numbers.
+    The many pixels with little light share one Poisson number, whose photons then choose their
+    pixels: the same distribution, by fewer random numbers.
     """
     limit = 0.5
     bright, sums = _core.bright_places(light, limit)
@@ -63,12 +64,13 @@ def add_photons(counts: NDArray[numpy.int32], light: NDArray[numpy.float64], rng
 
 
 class Frames:
-    """Labelled frames: ``frames[i]`` makes frame i, and a loop makes them in order, ``count`` frames or endlessly.
+    """Labelled frames: ``frames[i]`` makes frame i, and a loop makes them in order, ``count``
+    frames or endlessly.
 
-    A frame is a dict: ``counts`` (int32), ``labels`` and ``spots`` as of ``Simulator.spots``, ``parameters``. Frame i of a seed is always
-    the same. sim: what all frames have in common; it is copied. draw: the parameters of a frame, in SI units, from a
-    random generator.
-    background: photons per pixel that are added, one number or an array; least: photons of a labelled pixel.
+    A frame is a dict: ``counts`` (int32), ``labels`` and ``spots`` as of ``Simulator.spots``,
+    ``parameters``. Frame i of a seed is always the same. sim: what all frames have in common; it is
+    copied. draw: the parameters of a frame, in SI units, from a random generator. background:
+    photons per pixel that are added, one number or an array; least: photons of a labelled pixel.
     """
 
     def __init__(self, sim: Simulator, draw: Draw, *, seed: int = 0, count: int | None = None, background: Any = 0.0,

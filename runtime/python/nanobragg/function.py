@@ -18,17 +18,20 @@ if TYPE_CHECKING:
 class Function:
     """The image of an experiment as a function of some of its numbers in one flat vector.
 
-    names: parameters, in the order of the vector. shapes: of each. theta: the vector of the simulator's numbers when the
-    function was made. Other parameters keep their values of that time. Safe to use from several threads, which wait for each
-    other. All arrays are float64, in this machine's memory.
+    names: parameters, in the order of the vector. shapes: of each. theta: the vector of the
+    simulator's numbers when the function was made. Other parameters keep their values of that time.
+    Safe to use from several threads, which wait for each other. All arrays are float64, in this
+    machine's memory.
 
-    Vectors are (..., length) and cotangents ``(..., *shape)``; leading axes are shots, which broadcast and come first in the result.
-    All shots are computed in one call, those of small images in several threads.
+    Vectors are (..., length) and cotangents ``(..., *shape)``; leading axes are shots, which
+    broadcast and come first in the result. All shots are computed in one call, those of small
+    images in several threads.
     """
 
     def __init__(self, simulator: Simulator, names: Iterable[str], wrt: Iterable[str] | None = None, rows: Any = None) -> None:
-        """wrt: the names by whose numbers derivatives are taken (default: all); derivatives by the others are 0.
-        rows: of a table of reflections (reflections.rows_of), whose columns then stand for the image.
+        """wrt: the names by whose numbers derivatives are taken (default: all); derivatives by the
+        others are 0. rows: of a table of reflections (reflections.rows_of), whose columns then
+        stand for the image.
         """
         self.names = tuple(names)
         core = simulator._core
@@ -43,7 +46,8 @@ class Function:
         return f"<nanobragg.Function of {', '.join(self.names)} ({self.length} numbers)>"
 
     def _shots(self, *vectors: Any, cotangent: Any = None) -> tuple[tuple[int, ...], int, list[Array]]:
-        """The leading axes, how many shots they have, and arrays with one row or as many as there are shots."""
+        """The leading axes, how many shots they have, and arrays with one row or as many as there
+        are shots."""
         given = [(doubles(v, what), what, (self.length,)) for v, what in zip(vectors, ("theta", "v"))]
         if cotangent is not None:
             given.append((doubles(cotangent, "the cotangent"), "the cotangent", self.shape))
@@ -78,7 +82,8 @@ class Function:
     def jvp(self, theta: Any, v: Any) -> Array:
         """The derivative of the image along v, ``(..., *shape)``.
 
-        Several v at one theta take one sweep. There is a kernel for each number of directions up to 8; more gain nothing.
+        Several v at one theta take one sweep. There is a kernel for each number of directions up to
+        8; more gain nothing.
         """
         lead, shots, rows = self._shots(theta, v)
         return self._core.jvp(shots, *rows).reshape(lead + self.shape)

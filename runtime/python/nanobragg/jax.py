@@ -4,9 +4,10 @@
     jax.config.update("jax_enable_x64", True)
     gradient = jax.jit(jax.grad(lambda a: image(sim, cell_a=a).sum()))(71e-10)
 
-Numbers are in SI units. ``jax.jit``, ``jax.grad``, ``jax.jvp``, ``jax.jacfwd``, ``jax.jacrev``, ``jax.hessian`` and ``jax.vmap`` (one
-call for all images) work; forward mode over forward mode and third derivatives are refused with a NotImplementedError. On the
-processor. A function traced by ``jax.jit`` keeps the numbers that the simulator had then.
+Numbers are in SI units. ``jax.jit``, ``jax.grad``, ``jax.jvp``, ``jax.jacfwd``, ``jax.jacrev``,
+``jax.hessian`` and ``jax.vmap`` (one call for all images) work; forward mode over forward mode and
+third derivatives are refused with a NotImplementedError. On the processor. A function traced by
+``jax.jit`` keeps the numbers that the simulator had then.
 """
 
 import functools
@@ -26,8 +27,9 @@ __all__ = ["image", "reflections"]
 def image(sim: Simulator, **parameters: Any) -> jax.Array:
     """The image of a simulator as an array, (slow, fast) or (panel, slow, fast).
 
-    parameters: arrays by the names of parameters and groups of numbers, in SI units and in the parameter's shape. The
-    image is float64 where JAX has that enabled and an array is float64, else float32.
+    parameters: arrays by the names of parameters and groups of numbers, in SI units and in the
+    parameter's shape. The image is float64 where JAX has that enabled and an array is float64, else
+    float32.
     """
     members, theta = _numbers_of("image", sim, parameters)
     return _jax_primitives.image.bind(theta, function=_snapshots.snapshot(sim, members)[1])
@@ -37,8 +39,8 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
                 **parameters: Any) -> dict[str, jax.Array]:
     """The table of ``Simulator.reflections`` as arrays by column, differentiable once.
 
-    parameters: as of ``image``. The selection of rows is not differentiated; within jit, grad and vmap give
-    miller_index.
+    parameters: as of ``image``. The selection of rows is not differentiated; within jit, grad and
+    vmap give miller_index.
     """
     members, theta = _numbers_of("reflections", sim, parameters)
     known = None if isinstance(theta, jax.core.Tracer) else numpy.asarray(theta, numpy.float64)

@@ -20,7 +20,8 @@ class Spots:
     """Spots of an image; see ``Simulator.spots``.
 
     ``labels``
-        In the image's shape: 0, or the number of the pixel's spot, which is 1 + its row in the other arrays.
+        In the image's shape: 0, or the number of the pixel's spot, which is 1 + its row in the
+        other arrays.
     ``miller_index``
         (n, 3) whole numbers.
     ``photons``
@@ -69,8 +70,8 @@ def _require_flat_image(sim):
 
 
 def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
-    """Unit vectors from the sample to the centre of each pixel, in the image's shape and 3; of flat detectors. pixels: of these only,
-    (n, 3) rows of panel, slow, fast, which may be fractions."""
+    """Unit vectors from the sample to the centre of each pixel, in the image's shape and 3; of flat
+    detectors. pixels: of these only, (n, 3) rows of panel, slow, fast, which may be fractions."""
     _require_flat_image(sim)
     size = sim["pixel_size"]
     corner, along_fast, along_slow = numpy.moveaxis(numpy.asarray(sim._core.lab()[1]), 1, 0)  # (panels, 3) each
@@ -95,7 +96,8 @@ def miller_indices(sim: Simulator, wavelength: float | None) -> NDArray[numpy.fl
 
 
 def _bragg_light(sim):
-    """The image without background and what the detector makes of photons, but for the point spread."""
+    """The image without background and what the detector makes of photons, but for the point
+    spread."""
     others = {"water_size": 0.0, "background_F": 0.0, "gain": 1.0, "dead_time": 0.0}
     without = {name: numpy.broadcast_to(value, numpy.shape(sim[name])) for name, value in others.items() if name in sim.parameters}
     if without:

@@ -26,7 +26,8 @@ def _rows(array):
 
 
 def _range(rows):
-    """The lowest and highest value shown: the four decades below the brightest pixels, or fewer above a background."""
+    """The lowest and highest value shown: the four decades below the brightest pixels, or fewer
+    above a background."""
     top = numpy.percentile(rows, 99.9)
     top = top if top > 0 else max(rows.max(), 0) or 1.0
     low = max(top * 1e-4, numpy.percentile(rows, 1), 1e-300)
@@ -67,10 +68,11 @@ def image(array: Any, sim: Simulator | None = None, ax: Any = None, rings: bool 
           levels: tuple[float, float] | None = None) -> Any:
     """Draws an image, (slow, fast), on a logarithmic scale, and returns the axes.
 
-    levels: (lowest, highest) of the scale; None: the four decades below the brightest pixels, or fewer above a background.
-    sim: shows the photons of the pixel under the cursor and, if the detector has one panel, the Miller index of the
-    pixel and rings of resolution (A). rings: resolutions in A, or True for a choice, or False. Panels are drawn below
-    one another, with outlines.
+    levels: (lowest, highest) of the scale; None: the four decades below the brightest pixels, or
+    fewer above a background. sim: shows the photons of the pixel under the cursor and, if the
+    detector has one panel, the Miller index of the pixel and rings of resolution (A). rings:
+    resolutions in A, or True for a choice, or False. Panels are drawn below one another, with
+    outlines.
     """
     try:
         import matplotlib.pyplot as plt

@@ -20,7 +20,8 @@ Rows = tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64]]
 
 
 def rows_of(miller_index: ArrayLike, panel: ArrayLike = None, angle: ArrayLike = None) -> Rows:
-    """The rows of a table as the compiled part takes them: indices, panels or -1, and angles in degrees or NaN."""
+    """The rows of a table as the compiled part takes them: indices, panels or -1, and angles in
+    degrees or NaN."""
     hkl = numpy.asarray(miller_index)
     if hkl.ndim != 2 or hkl.shape[1] != 3 or hkl.dtype.kind not in "iu":
         raise ValueError(f"miller_index is an array {hkl.shape} of {hkl.dtype}; it has to be (reflections, 3), whole numbers")
@@ -48,7 +49,8 @@ def wanted_rows(partiality: float, miller_index: ArrayLike, panel: ArrayLike, an
 def table_function(sim: "Simulator", members: tuple[str, ...], rows: "float | Rows", theta: Any) -> "tuple[Function, NDArray]":
     """The rows of a table as a function of the numbers of ``members``, and the rows' indices.
 
-    theta: numbers, or None where they are not known yet, with which the rows of at least a partiality are found.
+    theta: numbers, or None where they are not known yet, with which the rows of at least a
+    partiality are found.
     """
     if not isinstance(rows, tuple):
         if theta is None:
@@ -60,7 +62,8 @@ def table_function(sim: "Simulator", members: tuple[str, ...], rows: "float | Ro
 
 
 def columns_of(table: Any, stack: Any) -> dict[str, Any]:
-    """The columns in the result of such a function by name. stack: as of a framework, along a new last axis."""
+    """The columns in the result of such a function by name. stack: as of a framework, along a new
+    last axis."""
     return _with_matrices({name: table[i] for i, name in enumerate(_COLUMNS)}, stack)
 
 
@@ -72,7 +75,8 @@ def _with_matrices(columns, stack=lambda parts: numpy.stack(parts, -1)):
 
 
 class Reflections(dict[str, NDArray]):
-    """A row for each reflection of an image; columns are arrays, by name and as attributes. ``len(table)`` counts the rows.
+    """A row for each reflection of an image; columns are arrays, by name and as attributes.
+    ``len(table)`` counts the rows.
 
     ``miller_index``
         (n, 3) integers.
@@ -136,7 +140,8 @@ class Reflections(dict[str, NDArray]):
         return [_with_matrices(columns) for columns in core.reflection_jvps(names(wrt if wrt is not None else every), given)]
 
     def vjp(self, wrt: str | Iterable[str], **cotangents: ArrayLike) -> dict[str, Any]:
-        """The gradient of a number by parameters, from its derivatives by columns: ``table.vjp("cell", photons=p)``."""
+        """The gradient of a number by parameters, from its derivatives by columns:
+        ``table.vjp("cell", photons=p)``."""
         given = {}
         for name, value in cotangents.items():
             if name not in self or name in ("miller_index", "panel"):

@@ -18,9 +18,10 @@ _orders = ("detector", "noisify", "simtbx")
 def point_spread(image: Any, kind: str, width: float, radius: int | None = None, threads: int = 0) -> Array:
     """The image with point spread, as by ``nb-sim -psf``.
 
-    image: (slow, fast) or (panel, slow, fast). kind: "gauss" or "fiber". width: full width at half maximum in pixels.
-    radius: in pixels; by default all but 1e-7 of a Gaussian's light is within, or 98 % of a fiber's. Shares add up to 1
-    within it; light that leaves a panel is lost. It is its own transpose, so that a cotangent goes back through it too.
+    image: (slow, fast) or (panel, slow, fast). kind: "gauss" or "fiber". width: full width at half
+    maximum in pixels. radius: in pixels; by default all but 1e-7 of a Gaussian's light is within,
+    or 98 % of a fiber's. Shares add up to 1 within it; light that leaves a panel is lost. It is its
+    own transpose, so that a cotangent goes back through it too.
     """
     image, shape = _image(image, "the image", any_sign=True)
     kind, width, radius = _spread(kind, width, radius)
@@ -28,9 +29,12 @@ def point_spread(image: Any, kind: str, width: float, radius: int | None = None,
 
 
 def true_counts(counts: Any, dead_time: float, exposure: float) -> Array:
-    """The photons that give these counts on a detector with ``-dead_time``: the inverse of y exp(-y dead_time / exposure).
+    """The photons that give these counts on a detector with ``-dead_time``: the inverse of y exp(-y
+    dead_time / exposure).
 
-    counts: any shape, not negative. dead_time, exposure: s. Two numbers of photons give the same counts; this is the smaller one, below exposure / dead_time. Raises ValueError for more counts than exposure / (e dead_time).
+    counts: any shape, not negative. dead_time, exposure: s. Two numbers of photons give the same
+    counts; this is the smaller one, below exposure / dead_time. Raises ValueError for more counts
+    than exposure / (e dead_time).
     """
     counts = numpy.asarray(counts, dtype=float)
     rate = _number("dead_time", dead_time, 0, math.inf) / _number("exposure", exposure, 0, math.inf, above=True)
@@ -52,14 +56,18 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
            gain: float = 1.0, offset: float = 0.0, readout_noise: float = 0.0, dead_pixels: float = 0.0, hot_pixels: float = 0.0,
            psf: str | None = None, psf_width: float | None = None, psf_radius: int | None = None, order: str = "detector",
            bits: int = 16, overload: float | None = None, threads: int = 0) -> NDArray[numpy.unsignedinteger[Any]]:
-    """Draws the counts of one exposure with ``photons`` as expected values, as ``nb-sim -noisefile`` does.
+    """Draws the counts of one exposure with ``photons`` as expected values, as ``nb-sim
+    -noisefile`` does.
 
-    photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not negative, finite.
-    seed, shot: shots of one seed are independent of each other. The same numbers on any number of threads.
-    flicker (of the beam) and calibration (of the pixels' sensitivity, by calibration_seed): fractions. gain: ADU per
-    photon. offset, readout_noise: ADU. dead_pixels, hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: point spread of the counted photons, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
+    photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not
+    negative, finite. seed, shot: shots of one seed are independent of each other. The same numbers
+    on any number of threads. flicker (of the beam) and calibration (of the pixels' sensitivity, by
+    calibration_seed): fractions. gain: ADU per photon. offset, readout_noise: ADU. dead_pixels,
+    hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: point spread of the counted
+    photons, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
 
-    Returns whole counts from 0 to ``overload`` (by default the largest), uint16 with bits=16 and uint32 with 32.
+    Returns whole counts from 0 to ``overload`` (by default the largest), uint16 with bits=16 and
+    uint32 with 32.
     """
     photons, shape = _image(photons, "photons")
     if order not in _orders:

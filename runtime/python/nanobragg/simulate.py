@@ -1,6 +1,8 @@
-"""nb-sim, the command line: ``nb-sim FLAGS`` where pip installed it, or ``python -m nanobragg.simulate FLAGS``.
+"""nb-sim, the command line: ``nb-sim FLAGS`` where pip installed it, or ``python -m
+nanobragg.simulate FLAGS``.
 
-In a program that has MPI by mpi4py, ``series(flags, comm)`` makes a series of images with its ranks."""
+In a program that has MPI by mpi4py, ``series(flags, comm)`` makes a series of images with its
+ranks."""
 
 import os
 import select
@@ -31,9 +33,10 @@ def _environment():
 
 
 def _deal(asked, comm):
-    """Gives the next block of images, 0, 1, 2 and so on, to who asks: this rank's nb-sim by its socket, and on rank 0
-    the other ranks by messages. Ends when no rank asks any more. (Messages and no counter in shared memory: Open MPI 4
-    mixes up those of communicators that were split from one.)"""
+    """Gives the next block of images, 0, 1, 2 and so on, to who asks: this rank's nb-sim by its
+    socket, and on rank 0 the other ranks by messages. Ends when no rank asks any more. (Messages
+    and no counter in shared memory: Open MPI 4 mixes up those of communicators that were split from
+    one.)"""
     from mpi4py import MPI
     asks, ends = 1, 2
     numbers = iter(range(sys.maxsize))
@@ -61,14 +64,16 @@ def _deal(asked, comm):
 
 
 def series(flags: str | Iterable[str], comm: Any = None) -> None:
-    """Makes the images of ``--shots=`` or ``--frames=`` with the ranks of ``comm``, an mpi4py communicator; None: those
-    of MPI.COMM_WORLD, and this process alone where there is no mpi4py. ``flags``: those of nb-sim, a string or a list;
-    every rank gives the same. The images are bit by bit those of one process, the files those of
-    ``nb-sim --shard=RANK/SIZE``. A rank takes the next block of images whenever it is free.
+    """Makes the images of ``--shots=`` or ``--frames=`` with the ranks of ``comm``, an mpi4py
+    communicator; None: those of MPI.COMM_WORLD, and this process alone where there is no mpi4py.
+    ``flags``: those of nb-sim, a string or a list; every rank gives the same. The images are bit by
+    bit those of one process, the files those of ``nb-sim --shard=RANK/SIZE``. A rank takes the next
+    block of images whenever it is free.
 
-    Raises ValueError for flags that describe no series or contain --shard, and subprocess.CalledProcessError on all
-    ranks when nb-sim fails on one; the others finish what they can, what is finished stays, and ``--resume`` among the
-    flags goes on with any number of ranks."""
+    Raises ValueError for flags that describe no series or contain --shard, and
+    subprocess.CalledProcessError on all ranks when nb-sim fails on one; the others finish what they
+    can, what is finished stays, and ``--resume`` among the flags goes on with any number of ranks.
+    """
     flags = shlex.split(flags) if isinstance(flags, str) else list(flags)
     if comm is None:
         try:
@@ -133,8 +138,8 @@ def launched():
 
 
 def world():
-    """MPI.COMM_WORLD of mpi4py. RuntimeError where its MPI is not that of the launcher: each process would be the
-    only one; ImportError without mpi4py."""
+    """MPI.COMM_WORLD of mpi4py. RuntimeError where its MPI is not that of the launcher: each
+    process would be the only one; ImportError without mpi4py."""
     from mpi4py import MPI
     name, size = launched(), MPI.COMM_WORLD.Get_size()
     if name and size != int(os.environ[name]):
@@ -146,7 +151,8 @@ def world():
 
 
 def main() -> None:
-    """Runs the package's nb-sim in place of this process; under a launcher of MPI, a series by series()."""
+    """Runs the package's nb-sim in place of this process; under a launcher of MPI, a series by
+    series()."""
     flags = sys.argv[1:]
     try:
         program = _program()

@@ -62,9 +62,9 @@ class Loss:
     def chi_square(data: ArrayLike, sigma: ArrayLike = 1.0, mask: ArrayLike = None) -> "Loss":
         """``sum(((image - data) / sigma)**2)``.
 
-        data: in the image's shape; non-finite pixels are ignored.
-        sigma: one number, or in the image's shape; pixels where it is not positive and finite are ignored.
-        mask: in the image's shape; pixels of 0 or False are ignored.
+        data: in the image's shape; non-finite pixels are ignored. sigma: one number, or in the
+        image's shape; pixels where it is not positive and finite are ignored. mask: in the image's
+        shape; pixels of 0 or False are ignored.
         """
         data, sigma = doubles(data, "data"), doubles(sigma, "sigma")
         arrays = [("data", data.shape)]
@@ -78,20 +78,22 @@ class Loss:
     def poisson(data: ArrayLike, background: ArrayLike = 0.0, mask: ArrayLike = None, gain: ArrayLike = 1.0) -> "Loss":
         """The negative log-likelihood of counted photons: ``sum(m - n * log(m) + log(n!))``.
 
-        n = data / gain are the counts and m = (image + background) / gain the expected ones. Infinite where counts are observed and
-        none expected; give a background.
-        data: in the image's shape; non-finite and negative pixels are ignored.
-        background, gain: one number, or in the image's shape; gain is in ADU per photon of an image in ADU.
-        mask: in the image's shape; pixels of 0 or False are ignored.
+        n = data / gain are the counts and m = (image + background) / gain the expected ones.
+        Infinite where counts are observed and none expected; give a background. data: in the
+        image's shape; non-finite and negative pixels are ignored. background, gain: one number, or
+        in the image's shape; gain is in ADU per photon of an image in ADU. mask: in the image's
+        shape; pixels of 0 or False are ignored.
         """
         return Loss._likelihood(False, data, background, 0.0, mask, gain)
 
     @staticmethod
     def gaussian(data: ArrayLike, readout_noise: float = 0.0, background: ArrayLike = 0.0, mask: ArrayLike = None,
                  gain: ArrayLike = 1.0) -> "Loss":
-        """The same of photons with read-out noise: ``sum(log(2 pi V) + (n - m)**2 / V) / 2``, V = m + R**2.
+        """The same of photons with read-out noise: ``sum(log(2 pi V) + (n - m)**2 / V) / 2``, V = m
+        + R**2.
 
-        R = readout_noise / gain, a standard deviation in units of the image; all else as in ``poisson``.
+        R = readout_noise / gain, a standard deviation in units of the image; all else as in
+        ``poisson``.
         """
         return Loss._likelihood(True, data, background, readout_noise, mask, gain)
 
@@ -127,8 +129,9 @@ class Loss:
 
 
 class Gradient(dict[str, Any]):
-    """Derivatives by name, a number or an array in the parameter's shape; ``.loss`` is the loss, where there is one,
-    and ``.of_loss`` has its derivatives by its own "background" and "readout_noise", where it has them."""
+    """Derivatives by name, a number or an array in the parameter's shape; ``.loss`` is the loss,
+    where there is one, and ``.of_loss`` has its derivatives by its own "background" and
+    "readout_noise", where it has them."""
 
     loss: float = None
     of_loss: dict[str, Any] = None
@@ -154,7 +157,8 @@ def _brief(value):
 
 
 class ParameterTable(collections.abc.Mapping):
-    """Name to Parameter, as they are now; ``groups`` maps names of several parameters to (meaning, members)."""
+    """Name to Parameter, as they are now; ``groups`` maps names of several parameters to (meaning,
+    members)."""
 
     def __init__(self, rows, groups):
         self._rows = {row.name: row for row in rows}
@@ -188,27 +192,28 @@ class ParameterTable(collections.abc.Mapping):
 class Simulator:
     """An experiment, whose parameters can change, and its images and derivatives.
 
-    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, optionally with ``Expt(file="refined.expt")``,
-    which they override, or
-    ``Simulator.from_flags("-cell 70 80 90 90 90 90 -hkl f.hkl ...")``. All numbers are in SI units (m, rad, 1/m,
-    photons/m^2, electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) if the detector has
-    panels. Changing numbers compiles nothing. Several threads may use one simulator; they wait for each other.
+    ``Simulator(Crystal(...), Beam(...), Detector(...), Goniometer(...))`` in any order, optionally
+    with ``Expt(file="refined.expt")``, which they override, or ``Simulator.from_flags("-cell 70 80
+    90 90 90 90 -hkl f.hkl ...")``. All numbers are in SI units (m, rad, 1/m, photons/m^2,
+    electrons). An image is float64 photons per pixel, (slow, fast), or (panel, slow, fast) if the
+    detector has panels. Changing numbers compiles nothing. Several threads may use one simulator;
+    they wait for each other.
 
-    threads: number of threads; 0 or None: one per core.
-    precision: "f64", "mixed" or "f32", of the kernel's arithmetic.
-    device: "auto", "cpu", "cuda", "cuda:1", "hip", "opencl", "all" or another word of nb-sim's --device.
-    pixels: compute only these, an integer array (pixels, 3) of panel, slow, fast, or (pixels, 2) of slow, fast; an image then has
-    the shape (pixels,), as with --pixels=FILE.
-    engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless NANOBRAGG_DISABLE_COMPILE is set.
-    cull: "off", "exact" or a tolerance such as 1e-9: samples to skip, as nb-sim's --cull.
-    specialize: False: one kernel for all numbers of cells. fallback: True: use the interpreter if no kernel can be compiled.
-    kernel_file, pipeline, plugins, patterns: your own kernel or passes (nanobragg.compiler).
-    compat: "right", or "c" to reproduce the C program, as nb-sim's -compat; "simtbx" gives all layers of a sensor the solid angle of
-    a plane at its face.
-    flags: more options of nb-sim, a string or a list, which override the parts.
+    threads: number of threads; 0 or None: one per core. precision: "f64", "mixed" or "f32", of the
+    kernel's arithmetic. device: "auto", "cpu", "cuda", "cuda:1", "hip", "opencl", "all" or another
+    word of nb-sim's --device. pixels: compute only these, an integer array (pixels, 3) of panel,
+    slow, fast, or (pixels, 2) of slow, fast; an image then has the shape (pixels,), as with
+    --pixels=FILE. engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless
+    NANOBRAGG_DISABLE_COMPILE is set. cull: "off", "exact" or a tolerance such as 1e-9: samples to
+    skip, as nb-sim's --cull. specialize: False: one kernel for all numbers of cells. fallback:
+    True: use the interpreter if no kernel can be compiled. kernel_file, pipeline, plugins,
+    patterns: your own kernel or passes (nanobragg.compiler). compat: "right", or "c" to reproduce
+    the C program, as nb-sim's -compat; "simtbx" gives all layers of a sensor the solid angle of a
+    plane at its face. flags: more options of nb-sim, a string or a list, which override the parts.
 
-    Errors: FlagError (a ValueError) for options, FileError (an OSError) for files, UnknownName (a ValueError and a LookupError) for
-    parameters, ValueError for numbers and shapes, RuntimeError for failures of compilation or of a run.
+    Errors: FlagError (a ValueError) for options, FileError (an OSError) for files, UnknownName (a
+    ValueError and a LookupError) for parameters, ValueError for numbers and shapes, RuntimeError
+    for failures of compilation or of a run.
     """
 
     def __init__(self, *parts: _Part, flags: Flags = (), compat: str = "right", **settings: Any) -> None:
@@ -229,9 +234,8 @@ class Simulator:
     def from_flags(cls, flags: Flags, *, average_by_default: bool = False, **settings: Any) -> "Simulator":
         """The simulator that nb-sim would run with these flags: a string, or a list of words.
 
-        average_by_default: a Gaussian crystal is averaged in closed form, as in series, unless a flag sets a number of
-        samples.
-        settings: as of the constructor.
+        average_by_default: a Gaussian crystal is averaged in closed form, as in series, unless a
+        flag sets a number of samples. settings: as of the constructor.
         """
         self = cls.__new__(cls)
         self._make(_core.Request(averages_by_default=average_by_default), words_of(flags), settings)
@@ -286,7 +290,8 @@ class Simulator:
         return ParameterTable(rows, self._core.groups())
 
     def __getitem__(self, name: str) -> Any:
-        """A parameter's value in SI units: a number, or an array in its shape; of a group of numbers, an array."""
+        """A parameter's value in SI units: a number, or an array in its shape; of a group of
+        numbers, an array."""
         return self._core.get(self._name(name))
 
     def __contains__(self, name: object) -> bool:
@@ -313,7 +318,8 @@ class Simulator:
         self.set(**{self._name(name): value})
 
     def set(self, **values: ArrayLike) -> None:
-        """Sets parameters, and groups of numbers, in SI units: ``sim.set(cell_a=7e-9, misset=(0, 0, 0.01))``.
+        """Sets parameters, and groups of numbers, in SI units: ``sim.set(cell_a=7e-9, misset=(0, 0,
+        0.01))``.
 
         If one of them is refused, none is set.
         """
@@ -328,9 +334,11 @@ class Simulator:
 
     @property
     def structure_factors(self) -> Any:
-        """(array[h, k, l] in electrons, (hmin, kmin, lmin)), a copy; None if there is only default_F.
+        """(array[h, k, l] in electrons, (hmin, kmin, lmin)), a copy; None if there is only
+        default_F.
 
-        Set it to another such pair, on any box, or to what ``nanobragg.factors.box`` takes; nothing is recompiled.
+        Set it to another such pair, on any box, or to what ``nanobragg.factors.box`` takes; nothing
+        is recompiled.
         """
         return self._core.structure_factors()
 
@@ -343,11 +351,12 @@ class Simulator:
     def image(self, dtype: Any = "float64", out: Any = None, progress: Any = False, F: Any = None) -> Any:
         """Photons per pixel (times the gain, where there is one) in a new array, or in ``out``.
 
-        out: an array; or "device": an image rendered by a GPU stays in its memory and is returned as a DeviceArray, which from_dlpack of
-        PyTorch, JAX and CuPy accept without a copy. An image that the host renders or finishes is a NumPy array.
-        progress: True shows a bar (with tqdm if installed); a function is called with the finished fraction.
-        F: with out="device", structure factors of this image alone, float64 in the memory of the same GPU (anything with
-        DLPack's methods), in the box of ``structure_factors``; they are read where they lie.
+        out: an array; or "device": an image rendered by a GPU stays in its memory and is returned
+        as a DeviceArray, which from_dlpack of PyTorch, JAX and CuPy accept without a copy. An image
+        that the host renders or finishes is a NumPy array. progress: True shows a bar (with tqdm if
+        installed); a function is called with the finished fraction. F: with out="device", structure
+        factors of this image alone, float64 in the memory of the same GPU (anything with DLPack's
+        methods), in the box of ``structure_factors``; they are read where they lie.
         """
         if progress is True:
             from ._progress import bar
@@ -377,9 +386,9 @@ class Simulator:
     def images(self, parameters: Mapping[str, ArrayLike]) -> NDArray[numpy.float64]:
         """The images of many experiments that differ only in numbers, (shots, ...), in one call.
 
-        parameters: a dict from names of parameters and groups to arrays (shots, ...), the rest in the parameter's shape:
-        ``sim.images({"cell_a": array, "misset": angles})``. Small images are computed in several threads. The simulator
-        does not change.
+        parameters: a dict from names of parameters and groups to arrays (shots, ...), the rest in
+        the parameter's shape: ``sim.images({"cell_a": array, "misset": angles})``. Small images are
+        computed in several threads. The simulator does not change.
         """
         function, thetas = batch(self, parameters)
         return function.image(thetas)
@@ -439,14 +448,15 @@ class Simulator:
                             "own loss by each pixel is a cotangent=")
 
     def gradient(self, wrt: Names, cotangent: Any = None, loss: Loss = None, F: Any = None) -> Gradient:
-        """The derivative of a loss by parameters: a dict from names to numbers or arrays in the parameters' shapes.
+        """The derivative of a loss by parameters: a dict from names to numbers or arrays in the
+        parameters' shapes.
 
-        wrt: names and groups, "cell,misset_x" or ["cell", "misset_x"].
-        cotangent: the derivative of your loss by each pixel, in the image's shape; or
-        loss: a Loss; the result contains its value as ``.loss``. Without either, the loss is the sum of all photons.
+        wrt: names and groups, "cell,misset_x" or ["cell", "misset_x"]. cotangent: the derivative of
+        your loss by each pixel, in the image's shape; or loss: a Loss; the result contains its
+        value as ``.loss``. Without either, the loss is the sum of all photons.
 
-        A cotangent in the memory of the GPU that runs the program (float64, anything with DLPack's methods) is read where
-        it lies, and with it F, as of ``image``.
+        A cotangent in the memory of the GPU that runs the program (float64, anything with DLPack's
+        methods) is read where it lies, and with it F, as of ``image``.
         """
         self._one_of(cotangent, loss)
         wrt = names(wrt)
@@ -470,7 +480,8 @@ class Simulator:
     def gradients(self, wrt: Names, parameters: Mapping[str, ArrayLike], cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
         """``gradient`` of many experiments, as of ``images``: arrays (shots, ...) by name.
 
-        cotangent: (shots, ...), or one for all shots. loss: the same for all shots; ``.loss`` is then (shots,).
+        cotangent: (shots, ...), or one for all shots. loss: the same for all shots; ``.loss`` is
+        then (shots,).
         """
         self._one_of(cotangent, loss)
         wrt = names(wrt).split(",")
@@ -496,7 +507,8 @@ class Simulator:
     def jvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None) -> NDArray[numpy.float64]:
         """The derivative of the image along a direction, {"cell_a": 1.0, "misset": (0, 0, 1)}.
 
-        wrt: parameters whose directions the program accepts (default: those named); the others are held.
+        wrt: parameters whose directions the program accepts (default: those named); the others are
+        held.
         """
         direction = self._direction(direction)
         return self._core.jvp(names(wrt if wrt is not None else direction), direction)
@@ -504,7 +516,8 @@ class Simulator:
     def hvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None, cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
         """The Hessian of a loss times a direction: how the gradient by ``wrt`` changes along it.
 
-        As ``gradient`` and ``jvp``; with a cotangent, which stays as it is, of ``sum(cotangent * image)``.
+        As ``gradient`` and ``jvp``; with a cotangent, which stays as it is, of ``sum(cotangent *
+        image)``.
         """
         self._one_of(cotangent, loss)
         direction = self._direction(direction)
@@ -515,27 +528,31 @@ class Simulator:
 
     def reflections(self, partiality: float = 1e-3, *, miller_index: ArrayLike = None, panel: ArrayLike = None,
                     angle: ArrayLike = None) -> Reflections:
-        """The reflections of the image in closed form, without an image: photons, positions, shapes, wavelengths.
+        """The reflections of the image in closed form, without an image: photons, positions,
+        shapes, wavelengths.
 
-        The crystal is Gaussian, and its averages are closed. Reflections whose partiality is less are left out.
-        miller_index: (n, 3); just these rows, in this order, whatever their partiality. A reflection that is not on the
-        detector has panel -1 and no photons, and NaN in other columns. panel, angle: (n,), where a reflection lies on
-        several panels, or crosses the sphere twice in a rotation (degrees; the nearer crossing counts).
+        The crystal is Gaussian, and its averages are closed. Reflections whose partiality is less
+        are left out. miller_index: (n, 3); just these rows, in this order, whatever their
+        partiality. A reflection that is not on the detector has panel -1 and no photons, and NaN in
+        other columns. panel, angle: (n,), where a reflection lies on several panels, or crosses the
+        sphere twice in a rotation (degrees; the nearer crossing counts).
         """
         return Reflections(self, self._core.reflections(wanted_rows(partiality, miller_index, panel, angle)))
 
     def reflection_tables(self, parameters: Mapping[str, ArrayLike], partiality: float = 1e-3, *, miller_index: ArrayLike = None,
                           panel: ArrayLike = None, angle: ArrayLike = None) -> list[Reflections]:
-        """``reflections`` of many experiments, as of ``images``. These tables have no derivatives."""
+        """``reflections`` of many experiments, as of ``images``. These tables have no derivatives.
+        """
         function, thetas = batch(self, parameters)
         rows = wanted_rows(partiality, miller_index, panel, angle)
         return [Reflections(None, table) for table in function._core.tables(len(thetas), thetas, rows)]
 
     def miller_indices(self, wavelength: float | None = None) -> NDArray[numpy.float64]:
-        """Fractional h, k and l at the centre of each pixel, (slow, fast, 3) or (panel, slow, fast, 3), in the middle of the rotation.
+        """Fractional h, k and l at the centre of each pixel, (slow, fast, 3) or (panel, slow, fast,
+        3), in the middle of the rotation.
 
-        Rounded they are the reflection whose light a pixel has. wavelength: m; None: the mean of the beam, and in a continuous spectrum that
-        of the spot which is brightest there.
+        Rounded they are the reflection whose light a pixel has. wavelength: m; None: the mean of
+        the beam, and in a continuous spectrum that of the spot which is brightest there.
         """
         from .labels import miller_indices
         return miller_indices(self, wavelength)
@@ -543,8 +560,8 @@ class Simulator:
     def spots(self, least: float = 0.5, image: ArrayLike | None = None) -> "Spots":
         """The spots of the image, for training: which pixels belong to which reflection.
 
-        A pixel belongs to the reflection of its Miller indices if it has at least ``least`` photons of Bragg light. image: that light,
-        where it is at hand; None: it is rendered.
+        A pixel belongs to the reflection of its Miller indices if it has at least ``least`` photons
+        of Bragg light. image: that light, where it is at hand; None: it is rendered.
         """
         from .labels import spots
         return spots(self, least, image)
@@ -556,9 +573,10 @@ class Simulator:
     def function(self, *wrt: str) -> "Function":
         """The image as a function of one flat vector, for optimizers and frameworks.
 
-        wrt: names of parameters and groups. The function has ``.names``, ``.shapes``, ``.theta`` (what the numbers are
-        now), and ``image(theta)``, ``vjp(theta, cotangent)``, ``jvp(theta, v)``, ``hvp(theta, v, cotangent)``,
-        ``images(thetas)``. It keeps the other numbers as they are now.
+        wrt: names of parameters and groups. The function has ``.names``, ``.shapes``, ``.theta``
+        (what the numbers are now), and ``image(theta)``, ``vjp(theta, cotangent)``, ``jvp(theta,
+        v)``, ``hvp(theta, v, cotangent)``, ``images(thetas)``. It keeps the other numbers as they
+        are now.
         """
         from .function import Function
         return Function(self, [m for word in names(wrt).split(",") for m in self._members(word)])
@@ -587,13 +605,15 @@ class Simulator:
 
     @property
     def target(self) -> str:
-        """The processor or chip that the image's kernel is made for. Makes it when there is none."""
+        """The processor or chip that the image's kernel is made for. Makes it when there is none.
+        """
         return self._core.target()
 
     @property
     def averages(self) -> str:
-        """How averages in closed form are taken, and why: as the sum of spots of a table of reflections, or of each pixel.
-        Empty if there are none, or if the first image has to decide it."""
+        """How averages in closed form are taken, and why: as the sum of spots of a table of
+        reflections, or of each pixel. Empty if there are none, or if the first image has to decide
+        it."""
         return self._core.averages()
 
     @property
@@ -606,7 +626,8 @@ class Simulator:
         return type(self)._of(self._core.copy())
 
     def at_pixels(self, pixels: ArrayLike) -> "Simulator":
-        """Another simulator with the same numbers, for these pixels only; pixels as in the constructor."""
+        """Another simulator with the same numbers, for these pixels only; pixels as in the
+        constructor."""
         return type(self)._of(self._core.at_pixels(pixel_rows(pixels)))
 
     __copy__ = copy
@@ -647,9 +668,9 @@ def _restore(cls, state):
 def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
     """The numbers in an image file, float64 (slow, fast) or (panel, slow, fast).
 
-    NumPy's .npy, SMV, CBF, NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, or raw 32-bit floats
-    of a square detector. Files compressed by gzip or bzip2 (.gz, .bz2) are unpacked, except NXmx.
-    FileError says what is wrong with a file.
+    NumPy's .npy, SMV, CBF, NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, or
+    raw 32-bit floats of a square detector. Files compressed by gzip or bzip2 (.gz, .bz2) are
+    unpacked, except NXmx. FileError says what is wrong with a file.
     """
     name = str(file)
     return _core.parse_image(name, unpacked(name)) if name.endswith((".gz", ".bz2")) else _core.read_image(name)
@@ -659,8 +680,8 @@ _ORDINARY, _RATIO = 512 << 20, 100  # bytes that any image may have, and beyond 
 
 
 def unpacked(name: str) -> bytes:
-    """The bytes of a regular file; those that gzip or bzip2 made of them, by the file's name, are unpacked. FileError, also where
-    they are many more than images have."""
+    """The bytes of a regular file; those that gzip or bzip2 made of them, by the file's name, are
+    unpacked. FileError, also where they are many more than images have."""
     opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
     if os.path.exists(name) and not os.path.isfile(name):
         raise FileError(f"{name}: is not a regular file; give the name of an image file")
@@ -678,5 +699,6 @@ def unpacked(name: str) -> bytes:
 
 
 def counters() -> dict[str, Any]:
-    """Where kernels came from since the process began: hits (it had them), loads (from the cache), compiles, seconds."""
+    """Where kernels came from since the process began: hits (it had them), loads (from the cache),
+    compiles, seconds."""
     return _core.counters()

@@ -4,9 +4,10 @@
     t = torch.tensor(71e-10, dtype=torch.float64, requires_grad=True)
     image(sim, cell_a=t).sum().backward()
 
-Numbers are in SI units. Through ``torch.library`` custom operators where torch has them (2.4 and later), so that
-``torch.compile(fullgraph=True)`` works; within torch.func and with dual numbers, and where torch has no custom operators,
-through ``torch.autograd.Function``. Tensors on a GPU are copied to this machine's memory and images back.
+Numbers are in SI units. Through ``torch.library`` custom operators where torch has them (2.4 and
+later), so that ``torch.compile(fullgraph=True)`` works; within torch.func and with dual numbers,
+and where torch has no custom operators, through ``torch.autograd.Function``. Tensors on a GPU are
+copied to this machine's memory and images back.
 """
 
 from collections.abc import Mapping
@@ -37,13 +38,14 @@ if hasattr(torch, "compiler") and hasattr(torch.compiler, "assume_constant_resul
 
 
 def image(sim: Simulator, **parameters: Any) -> torch.Tensor:
-    """The image of a simulator as a tensor, (slow, fast) or (panel, slow, fast), differentiable twice.
+    """The image of a simulator as a tensor, (slow, fast) or (panel, slow, fast), differentiable
+    twice.
 
-    parameters: tensors by the names of parameters and groups of numbers, in SI units and in the parameter's shape:
-    ``cell_a=t``, ``misset=t3``, ``F=grid``. All other numbers are those of the simulator, which does not change.
-    The image is float64 or, if all tensors have less precision, of the widest type among them; it is computed in the
-    simulator's precision. A tensor that is not floating point, or of a wrong shape, is a TypeError or ValueError that
-    names it.
+    parameters: tensors by the names of parameters and groups of numbers, in SI units and in the
+    parameter's shape: ``cell_a=t``, ``misset=t3``, ``F=grid``. All other numbers are those of the
+    simulator, which does not change. The image is float64 or, if all tensors have less precision,
+    of the widest type among them; it is computed in the simulator's precision. A tensor that is not
+    floating point, or of a wrong shape, is a TypeError or ValueError that names it.
     """
     members, theta, dtype = _numbers_of("image", sim, parameters)
     made = image_of_numbers(sim, members, theta)
@@ -54,8 +56,8 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
                 **parameters: Any) -> dict[str, torch.Tensor]:
     """The table of ``Simulator.reflections`` as tensors by column, differentiable once.
 
-    parameters: as of ``image``. Columns are float64, miller_index and panel whole numbers. The selection of rows is
-    not differentiated; within torch.func give miller_index.
+    parameters: as of ``image``. Columns are float64, miller_index and panel whole numbers. The
+    selection of rows is not differentiated; within torch.func give miller_index.
     """
     members, theta, _ = _numbers_of("reflections", sim, parameters)
     known = None if is_transformed(theta) else array_of(theta)
@@ -66,7 +68,8 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
 
 
 def _numbers_of(function, sim, parameters):
-    """Parameters that are no groups, their numbers one behind the other in float64, and the type of what is made of them."""
+    """Parameters that are no groups, their numbers one behind the other in float64, and the type of
+    what is made of them."""
     names = tuple(parameters)
     if not names:
         raise ValueError(f"{function}() needs at least one tensor by a parameter's name, as cell_a=t; sim.{function}() takes none")
@@ -99,7 +102,8 @@ def _numbers_of(function, sim, parameters):
 
 
 def image_of_numbers(sim, names, theta):
-    """The image as a function of a float64 vector: parameters that are no groups, one behind the other, in SI units."""
+    """The image as a function of a float64 vector: parameters that are no groups, one behind the
+    other, in SI units."""
     if _operators and not is_transformed(theta):
         return _operators.image(sim, names, theta)
     return Image.apply(_snapshots.snapshot(sim, names)[1], theta)
@@ -108,9 +112,11 @@ def image_of_numbers(sim, names, theta):
 class Frames(torch.utils.data.IterableDataset):
     """The frames of ``nanobragg.frames.Frames``, with its arguments, as tensors for a DataLoader.
 
-    An item has ``counts`` and ``labels``, int32 in the image's shape, and ``parameters``. Worker w of n makes frames w, w + n, ...: which frames
-    there are does not depend on n. Give a simulator with threads=1 to a DataLoader of several workers. device: where counts and labels
-    are; the noise is drawn there. The image of a simulator with device="cuda" stays in the GPU's memory, and a copy of it is labelled.
+    An item has ``counts`` and ``labels``, int32 in the image's shape, and ``parameters``. Worker w
+    of n makes frames w, w + n, ...: which frames there are does not depend on n. Give a simulator
+    with threads=1 to a DataLoader of several workers. device: where counts and labels are; the
+    noise is drawn there. The image of a simulator with device="cuda" stays in the GPU's memory, and
+    a copy of it is labelled.
     """
 
     def __init__(self, sim: Simulator, draw: Any, *, device: Any = None, **options: Any) -> None:
@@ -145,14 +151,15 @@ class Frames(torch.utils.data.IterableDataset):
 class NBImage(torch.nn.Module):
     """An image with parameters that can be fitted.
 
-    wrt: names of parameters and groups of numbers, "cell,misset" or a list.
-    bounds: name -> (lowest, highest) in SI units, of a group numbers or one for each member; the value stays between them.
-    scale: name -> the change of the value, in SI units, for a change of the nn.Parameter by 1; default: the start
-    value, or 1 where that is 0.
+    wrt: names of parameters and groups of numbers, "cell,misset" or a list. bounds: name ->
+    (lowest, highest) in SI units, of a group numbers or one for each member; the value stays
+    between them. scale: name -> the change of the value, in SI units, for a change of the
+    nn.Parameter by 1; default: the start value, or 1 where that is 0.
 
-    Each name has an nn.Parameter of the same name, float64 and without a unit, which begins with 0 where the
-    simulator's value is: value = start + scale * parameter, or between bounds a sigmoid through the start value.
-    ``values()`` are in SI units; ``update()`` writes them into the simulator. Call it for the image.
+    Each name has an nn.Parameter of the same name, float64 and without a unit, which begins with 0
+    where the simulator's value is: value = start + scale * parameter, or between bounds a sigmoid
+    through the start value. ``values()`` are in SI units; ``update()`` writes them into the
+    simulator. Call it for the image.
     """
 
     def __init__(self, sim, wrt, bounds=None, scale=None):

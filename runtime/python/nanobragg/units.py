@@ -1,4 +1,5 @@
-"""Units, to be multiplied with: ``70 * nb.angstrom``. All numbers of this package are in SI units."""
+"""Units, to be multiplied with: ``70 * nb.angstrom``. All numbers of this package are in SI units.
+"""
 
 import math
 

@@ -1,9 +1,10 @@
-"""The compiled modules of simtbx, simtbx_nanoBragg_ext and simtbx_diffBragg_ext, on the kernels of this package.
+"""The compiled modules of simtbx, simtbx_nanoBragg_ext and simtbx_diffBragg_ext, on the kernels of
+this package.
 
-    PYTHONPATH=$(python -m nanobragg.cctbx --path)${PYTHONPATH:+:$PYTHONPATH} libtbx.python program.py
+PYTHONPATH=$(python -m nanobragg.cctbx --path)${PYTHONPATH:+:$PYTHONPATH} libtbx.python program.py
 
-cctbx imports them by these names. Where a real module is installed it is imported, unless NB_CCTBX_REPLACE=1 is set. docs/cctbx.md
-says what is different.
+cctbx imports them by these names. Where a real module is installed it is imported, unless
+NB_CCTBX_REPLACE=1 is set. docs/cctbx.md says what is different.
 """
 
 import importlib.machinery
@@ -18,7 +19,8 @@ def path():
 
 
 def real_module(name):
-    """The module of this name that is not ours, loaded; None where there is none, or NB_CCTBX_REPLACE=1 asks for ours."""
+    """The module of this name that is not ours, loaded; None where there is none, or
+    NB_CCTBX_REPLACE=1 asks for ours."""
     if os.environ.get("NB_CCTBX_REPLACE") == "1":
         return None
     ours = os.path.realpath(path())

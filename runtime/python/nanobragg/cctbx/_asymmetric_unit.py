@@ -6,7 +6,8 @@ from cctbx.array_family import flex
 
 
 class AsymmetricUnit:
-    """Numbers of the reflections of a box of Miller indices, those of equivalents the same, counted in the order of the box."""
+    """Numbers of the reflections of a box of Miller indices, those of equivalents the same, counted
+    in the order of the box."""
 
     def __init__(self, grid, lowest, hall, change_of_basis, cell):
         from cctbx import miller, sgtbx  # here, since loading them takes longer than a small image
@@ -37,7 +38,8 @@ class AsymmetricUnit:
         return numpy.searchsorted(edges, self.d, side="left")
 
     def means(self, edges, scales, geometric):
-        """Mean intensities of the shells, with that of what is below first, and how many there are."""
+        """Mean intensities of the shells, with that of what is below first, and how many there are.
+        """
         shell, n = self.shells(edges), len(edges)
         use = (self.F != 0) & (shell > 0) & (shell < n)
         intensity = (scales * self.F**2)[use]

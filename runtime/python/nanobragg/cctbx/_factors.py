@@ -1,4 +1,5 @@
-"""diffBragg's structure factors: complex ones, scales of the asymmetric unit by channel of energies, gradients, restraints."""
+"""diffBragg's structure factors: complex ones, scales of the asymmetric unit by channel of
+energies, gradients, restraints."""
 
 import numpy
 
@@ -24,7 +25,8 @@ class Factors:
 
     @property
     def Fhkl_tuple(self):
-        """Miller indices, amplitudes and None; of complex structure factors their real and imaginary parts."""
+        """Miller indices, amplitudes and None; of complex structure factors their real and
+        imaginary parts."""
         real = self._arrays.double(self._grid()[0].reshape(-1))
         return (self.indices, real) if self._imaginary is None else (self.indices, real, self._arrays.double(self._imaginary.reshape(-1)))
 
@@ -42,7 +44,8 @@ class Factors:
 
     @property
     def heavy_atom_data(self):
-        """Five lists: fractional x, y and z, B factors (A^2) and occupancies of the atoms of fprime_fdblprime."""
+        """Five lists: fractional x, y and z, B factors (A^2) and occupancies of the atoms of
+        fprime_fdblprime."""
         return tuple([] if self._atoms is None else part.tolist() for part in ([()] * 5 if self._atoms is None else self._atoms))
 
     @heavy_atom_data.setter
@@ -96,7 +99,8 @@ class Factors:
         """Nothing to do: memory is Python's."""
 
     def _asu(self):
-        """The asymmetric unit of the box of structure factors, with the change of basis and the space group that were set before."""
+        """The asymmetric unit of the box of structure factors, with the change of basis and the
+        space group that were set before."""
         grid, low = self._grid()
         if self._unit_of is not self._state.indices:
             cell = self._get_cell()
@@ -140,7 +144,8 @@ class Factors:
         return [(int(kind[0]), tuple(kind[1:]), numpy.flatnonzero(which.reshape(-1) == i)) for i, kind in enumerate(kinds)]
 
     def _factors_of(self, channel, anomalous):
-        """(sign, (array, lowest indices)): amplitudes whose intensities add up to those of the channel."""
+        """(sign, (array, lowest indices)): amplitudes whose intensities add up to those of the
+        channel."""
         grid, low = self._grid()
         key = id(grid), id(self._imaginary), id(self._scales), id(self._atoms), channel, self.refine_Icell, anomalous, self._basis().tobytes() if any(anomalous) else b""
         if key not in self._grids:
@@ -156,8 +161,9 @@ class Factors:
         return self._grids[key][0]
 
     def _add_gradients(self, pfs, residual, variance, trusted, frequency, channels, scale, track=False, errors=False):
-        """The gradient of hopper's likelihood by the scales of the asymmetric unit, channel after channel; errors: the diagonal of its
-        second derivatives, in which a pixel's light is its reflections'."""
+        """The gradient of hopper's likelihood by the scales of the asymmetric unit, channel after
+        channel; errors: the diagonal of its second derivatives, in which a pixel's light is its
+        reflections'."""
         if self.spot_scale != 1:
             raise ValueError("spot_scale is 1 where gradients by structure factors are computed: give the scale of the shot to add_Fhkl_gradients")
         rows, unit = self._rows(pfs), self._asu()
@@ -184,8 +190,8 @@ class Factors:
         return result.reshape(-1)
 
     def _light_of_reflections(self, kernel, setup, numbers, rows, unit):
-        """(reflections of the asymmetric unit, light) of each pixel, in eight parts: those of even and odd h, k and l, of which the
-        nearest one to a pixel has the light."""
+        """(reflections of the asymmetric unit, light) of each pixel, in eight parts: those of even
+        and odd h, k and l, of which the nearest one to a pixel has the light."""
         h, low, shape = self._nearest(numbers, rows), numpy.array(setup.grid[1]), setup.grid[0].shape
         for odd in numpy.ndindex(2, 2, 2):
             part = of_parity(shape, low, odd)

@@ -41,7 +41,8 @@ class Arrays:
 
 
 class PixelNumbers:
-    """Numbers of all pixels as a flex array, of which the first ones are renewed when it is read."""
+    """Numbers of all pixels as a flex array, of which the first ones are renewed when it is read.
+    """
 
     def __init__(self, size, array=None):
         self.size, self.array, self.first, self.stale = size, array, numpy.zeros(0), False

@@ -23,8 +23,8 @@ class Geometry:
 
     def update_dxtbx_geoms(self, detector, beam, panel_id=0, panel_rot_angO=0, panel_rot_angF=0, panel_rot_angS=0, panel_offsetX=0,
                            panel_offsetY=0, panel_offsetZ=0, force=True):
-        """A panel of the detector and the beam; the panel turned about reference_origin by angles (rad) about its normal, fast and slow
-        axis and shifted (m)."""
+        """A panel of the detector and the beam; the panel turned about reference_origin by angles
+        (rad) about its normal, fast and slow axis and shifted (m)."""
         state, panel = self._state, detector[panel_id]
         state.take_beam(beam)
         if panel.get_image_size() != (state.fpixels, state.spixels):

@@ -11,9 +11,10 @@ from ..compat.simtbx import WIDTHS
 class Setup:
     """The choices that decide the program and stay while numbers move.
 
-    rows: (pixels, 3) panel, slow, fast. sources: places (n, 3), weights, wavelengths (m). fields: more of Detector, Crystal and
-    Goniometer, by class. blocks: their number, or 0 where mosaic rotations are applied to the basis outside of the kernel. grid: (array, lowest indices).
-    star: spots are Gauss_star's.
+    rows: (pixels, 3) panel, slow, fast. sources: places (n, 3), weights, wavelengths (m). fields:
+    more of Detector, Crystal and Goniometer, by class. blocks: their number, or 0 where mosaic
+    rotations are applied to the basis outside of the kernel. grid: (array, lowest indices). star:
+    spots are Gauss_star's.
     """
 
     def __init__(self, rows, shape, pixel_size, sources, blocks, fluence, default_F, grid, fields, diffuse=False, sign=1, star=False):
@@ -70,7 +71,8 @@ class Kernel:
 
     @staticmethod
     def change(numbers, slope, setup):
-        """The change of the simulator's parameters with a change of the numbers; what does not change is left out."""
+        """The change of the simulator's parameters with a change of the numbers; what does not
+        change is left out."""
         change, direct = {}, slope.direct
         block = None if setup.blocks else numbers.blocks[0]
         if not setup.blocks:
@@ -138,7 +140,8 @@ class Kernel:
         alive = [i for i, change in enumerate(changes) if change]
         if not alive or not setup.fluence > 0:
             return self.image(numbers, setup), list(numpy.zeros((len(slopes), len(setup.rows))))
-        # The image is its own derivative by the logarithm of the fluence, and so comes with the others.
+        # The image is its own derivative by the logarithm of the fluence, and so comes with the
+        # others.
         changes.append({"fluence": setup.fluence})
         alive.append(len(slopes))
         names = {name for change in changes for name in change}

@@ -8,8 +8,9 @@ from ._kernels import Kernel, of_block
 
 
 class Pixels:
-    """Factors by the place of a pixel and the normalization of the lattice factor, in simtbx's way: polarization and, where it is not of
-    each sub-pixel, the solid angle are those of the pixel's centre. form: of the polarization."""
+    """Factors by the place of a pixel and the normalization of the lattice factor, in simtbx's way:
+    polarization and, where it is not of each sub-pixel, the solid angle are those of the pixel's
+    centre. form: of the polarization."""
 
     def __init__(self, rows, pixel_size, form, once, oversample, no_scale):
         self.rows, self.pixel_size, self.form, self.once, self.oversample, self.no_scale = rows, pixel_size, form, once, oversample, no_scale
@@ -32,7 +33,8 @@ class Pixels:
         return result
 
     def _places(self, panels):
-        """r M r / r r, r r, first . first / r r, solid angle: those of panels that stay are kept."""
+        """r M r / r r, r r, first . first / r r, solid angle: those of panels that stay are kept.
+        """
         if self.of is not panels:
             square = self._at(panels.form(numpy.eye(3), self.pixel_size))
             part = self._at(panels.form(self.form, self.pixel_size)) / square
@@ -122,7 +124,8 @@ class Model:
         return image, by
 
     def second_derivatives(self, setups, pixels, numbers, moves, image, slopes):
-        """Second derivatives by each move, (moves, pixels): differences of the compiled first derivatives, of fourth order."""
+        """Second derivatives by each move, (moves, pixels): differences of the compiled first
+        derivatives, of fourth order."""
         result = numpy.zeros((len(moves), len(pixels.rows)))
         for row, move, slope in zip(result, moves, slopes):
             largest = numpy.abs(slope).max(initial=0)

@@ -6,9 +6,10 @@ from ..compat._simtbx_state import axes_and_angles
 
 
 class Numbers:
-    """Numbers of the model, or their changes: direct (3, 3), columns a, b, c in m before mosaic rotations; blocks (domains, 3, 3);
-    spread, a factor of the angles of their rotations; spindle; width (3, 3), of the spots; wave, offset (m) and scale of wavelengths;
-    panels; F, added to all structure factors; gamma, sigma: of diffuse scattering, m."""
+    """Numbers of the model, or their changes: direct (3, 3), columns a, b, c in m before mosaic
+    rotations; blocks (domains, 3, 3); spread, a factor of the angles of their rotations; spindle;
+    width (3, 3), of the spots; wave, offset (m) and scale of wavelengths; panels; F, added to all
+    structure factors; gamma, sigma: of diffuse scattering, m."""
     FIELDS = ("direct", "blocks", "spread", "spindle", "width", "wave", "panels", "F", "gamma", "sigma")
 
     def __init__(self, **values):
@@ -20,7 +21,8 @@ class Numbers:
 
 
 class Move:
-    """A curve: at(t) are the numbers at a distance from now, slope(t) their change there, with None for what stays."""
+    """A curve: at(t) are the numbers at a distance from now, slope(t) their change there, with None
+    for what stays."""
 
     def __init__(self, at, slope):
         self.at, self.slope = at, slope
@@ -33,7 +35,8 @@ def line(numbers, **change):
 
 
 def rotation(i, angle):
-    """simtbx's matrix about an axis, its first derivative, by the angle: what turns vectors the other way."""
+    """simtbx's matrix about an axis, its first derivative, by the angle: what turns vectors the
+    other way."""
     j, k = (i + 1) % 3, (i + 2) % 3
     c, s = numpy.cos(angle), numpy.sin(angle)
     turn, slope = numpy.eye(3), numpy.zeros((3, 3))
@@ -45,7 +48,8 @@ def rotation(i, angle):
 
 
 def misset(numbers, i, angles, frame, spindle):
-    """The rotation about laboratory axis i. frame, spindle: direct basis and spindle before the three rotations."""
+    """The rotation about laboratory axis i. frame, spindle: direct basis and spindle before the
+    three rotations."""
     def turned(t, part):
         matrices = [rotation(n, angle + (t if n == i else 0))[part if n == i else 0] for n, angle in enumerate(angles)]
         whole = numpy.linalg.multi_dot(matrices)
@@ -61,8 +65,8 @@ def cell(numbers, before, first, second, after):
 
 
 def one_spread(blocks, first):
-    """By how much a spread changes the angles of all rotations, over the angles, where these derivatives say the same for all of them
-    about their own axes; None elsewhere."""
+    """By how much a spread changes the angles of all rotations, over the angles, where these
+    derivatives say the same for all of them about their own axes; None elsewhere."""
     axes, angles = axes_and_angles(blocks)
     turning = first @ blocks.transpose(0, 2, 1)
     vectors = numpy.stack([turning[:, 2, 1] - turning[:, 1, 2], turning[:, 0, 2] - turning[:, 2, 0], turning[:, 1, 0] - turning[:, 0, 1]], axis=1) / 2

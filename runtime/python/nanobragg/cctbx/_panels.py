@@ -41,8 +41,8 @@ class Panels:
         return Panels(self.origin * 0 + shift, self.fast * 0, self.slow * 0, self.normal * 0)
 
     def turned(self, angles, about_point):
-        """One panel after rotations about its slow, its fast and then its normal axis, and its change by each of the angles, in the
-        order of simtbx: normal, fast, slow."""
+        """One panel after rotations about its slow, its fast and then its normal axis, and its
+        change by each of the angles, in the order of simtbx: normal, fast, slow."""
         axes = self.normal[0], self.fast[0], self.slow[0]
         turns = [about(axis, angle) for axis, angle in zip(axes, angles)]
         slopes = [_cross(axis) @ turn for axis, turn in zip(axes, turns)]
@@ -54,14 +54,16 @@ class Panels:
         return by(numpy.linalg.multi_dot(turns), about_point), changes
 
     def at(self, rows, pixel_size, offset=0.5):
-        """Places of pixels, rows (panel, slow, fast), (pixels, 3). offset: of the point in a pixel."""
+        """Places of pixels, rows (panel, slow, fast), (pixels, 3). offset: of the point in a pixel.
+        """
         panel = rows[:, 0]
         return (self.origin[panel] + ((rows[:, 2] + offset) * pixel_size)[:, None] * self.fast[panel]
                 + ((rows[:, 1] + offset) * pixel_size)[:, None] * self.slow[panel])
 
     def form(self, matrix, pixel_size, change=None, offset=0.5):
-        """r M r of points r in the pixels, or 2 r M dr with a change of the panels, for a symmetric M: for each panel the coefficients
-        of 1, fast, slow, fast^2, fast slow, slow^2, (6, panels)."""
+        """r M r of points r in the pixels, or 2 r M dr with a change of the panels, for a symmetric
+        M: for each panel the coefficients of 1, fast, slow, fast^2, fast slow, slow^2, (6, panels).
+        """
         def parts(panels):
             fast, slow = pixel_size * panels.fast, pixel_size * panels.slow
             return panels.origin + offset * (fast + slow), fast, slow

@@ -1,4 +1,5 @@
-"""The numbers that diffBragg refines, the curves along them, and the images of their derivatives."""
+"""The numbers that diffBragg refines, the curves along them, and the images of their derivatives.
+"""
 
 import numpy
 from cctbx.array_family import flex

@@ -1,4 +1,5 @@
-"""The module simtbx_diffBragg_ext: the class diffBragg, on kernels of listed pixels and their compiled derivatives."""
+"""The module simtbx_diffBragg_ext: the class diffBragg, on kernels of listed pixels and their
+compiled derivatives."""
 
 import warnings
 
@@ -34,8 +35,8 @@ def _indices(hkl):
 
 
 class diffBragg(Factors, Geometry, Refined, nanoBragg):
-    """``diffBragg(detector, beam, verbose=0)`` with objects of dxtbx. Names mean what they mean in simtbx; docs/cctbx.md says what is
-    different."""
+    """``diffBragg(detector, beam, verbose=0)`` with objects of dxtbx. Names mean what they mean in
+    simtbx; docs/cctbx.md says what is different."""
 
     def __init__(self, detector, beam, verbose=0):
         super().__init__(detector, beam, verbose, 0)
@@ -166,7 +167,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     # Mosaic domains.
 
     def set_mosaic_blocks_prime(self, matrices):
-        """Derivatives of the domains' rotations by the spread, or by each of three: those by the first, then by the second and third."""
+        """Derivatives of the domains' rotations by the spread, or by each of three: those by the
+        first, then by the second and third."""
         self._given_prime = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
 
     def set_mosaic_blocks_dbl_prime(self, matrices):
@@ -193,8 +195,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     use_lambda_coefficients = property(lambda self: self._use_wave, lambda self, value: setattr(self, "_use_wave", bool(value)))
 
     def update_xray_beams(self, beams):
-        """Fluxes and wavelengths (m) of the sources; the weights then have the sum 1, so that images are fainter by the number of
-        sources than after xray_beams, as in simtbx."""
+        """Fluxes and wavelengths (m) of the sources; the weights then have the sum 1, so that
+        images are fainter by the number of sources than after xray_beams, as in simtbx."""
         state = self._state
         flux = numpy.array([beam.get_flux() for beam in beams])
         if flux.sum() > 0:
@@ -218,7 +220,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     # Images.
 
     def _rows(self, pfs):
-        """(pixels, 3): panel, slow, fast. One array for each list of pixels, so that what is kept for it is found again."""
+        """(pixels, 3): panel, slow, fast. One array for each list of pixels, so that what is kept
+        for it is found again."""
         array = (flumpy.to_numpy(pfs) if hasattr(pfs, "as_numpy_array") else numpy.asarray(pfs)).reshape(-1)
         for kept in self._lists:
             if kept[0].size == array.size and (kept[0][:60] == array[:60]).all() and (kept[0] == array).all():
@@ -239,8 +242,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         return kept[key]
 
     def _setups(self, rows, diffuse, channels=False, apart=False):
-        """Setups of the kernels whose images add up to that of the rows, with their channels where asked. apart: mosaic domains one
-        by one."""
+        """Setups of the kernels whose images add up to that of the rows, with their channels where
+        asked. apart: mosaic domains one by one."""
         state = self._state
         xyz, weight, wavelength = state.sources
         xyz = xyz / numpy.linalg.norm(xyz, axis=1)[:, None]
@@ -271,9 +274,10 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         return setups if channels else [setup for setup, _ in setups]
 
     def add_diffBragg_spots(self, pfs=None, nominal_hkl=None):
-        """The photons of pixels (panel, fast, slow, panel, ...) become the first numbers of raw_pixels_roi, and the derivatives by what
-        is refined those of their images; without arguments the pixels of region_of_interest, whose photons begin raw_pixels.
-        nominal_hkl: of each pixel, the reflection that derivatives by structure factors are of."""
+        """The photons of pixels (panel, fast, slow, panel, ...) become the first numbers of
+        raw_pixels_roi, and the derivatives by what is refined those of their images; without
+        arguments the pixels of region_of_interest, whose photons begin raw_pixels. nominal_hkl: of
+        each pixel, the reflection that derivatives by structure factors are of."""
         if pfs is None:
             rows = self._region()
             self._spots(rows, None)
@@ -325,7 +329,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
             self._store_wavelengths(setups, pixels, numbers)
 
     def _factor_derivatives(self, setups, pixels, numbers, rows, nominal_hkl):
-        """By the amplitude (or intensity, refine_Icell) of all reflections, or of each pixel's own."""
+        """By the amplitude (or intensity, refine_Icell) of all reflections, or of each pixel's own.
+        """
         first, second = numpy.zeros((2, len(rows)))
         groups = [(None, slice(None))]  # or the pixels whose reflections have even and odd h, k and l
         if nominal_hkl is not None:
@@ -341,7 +346,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
             for (_, use), part, light in zip(groups, parts, lights):
                 first[use] += (factor * light)[use]
                 if self.compute_curvatures and not self.refine_Icell:
-                    # The image is quadratic in F: its change by the same change is half its second derivative.
+                    # The image is quadratic in F: its change by the same change is half its second
+                    # derivative.
                     ones = setup.__class__(setup.rows, setup.shape, setup.pixel_size, setup.sources, setup.blocks, setup.fluence,
                                            1.0 if whole and setup.default_F > 0 else 0.0, (part * (grid > 0), low), setup.fields, setup.diffuse, star=setup.star)
                     second[use] += (2 * factor * self._model.kernel(ones, numbers).image(numbers, ones))[use]
@@ -356,7 +362,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     # Averages of pixels.
 
     def _nearest(self, numbers, rows, wavelength=None):
-        """Fractional Miller indices at the pixels' centres, of the mean orientation and wavelength."""
+        """Fractional Miller indices at the pixels' centres, of the mean orientation and wavelength.
+        """
         xyz, weight, waves = self._state.sources
         if wavelength is None:
             wavelength = numbers.wave[0] + numbers.wave[1] * (weight @ waves / weight.sum())
@@ -380,7 +387,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         return self._images["wavelength"]
 
     def ave_hkl_image(self):
-        """h, k and l at the centres of the pixels for the mean wavelength of their photons and the mean orientation."""
+        """h, k and l at the centres of the pixels for the mean wavelength of their photons and the
+        mean orientation."""
         wavelength = self._stored_wavelengths() * 1e-10
         return tuple(flex.double(numpy.ascontiguousarray(x)) for x in self._nearest(self._images["numbers"], self._images["rows"], wavelength).T)
 

@@ -10,7 +10,8 @@ class nanoBragg(simtbx.nanoBragg):
     _arrays, _strict = Arrays, False
 
 
-# simtbx adds methods of its own, to_cbf and others, and with __getattr__ reads Fhkl from Fhkl_tuple, which the property would hide.
+# simtbx adds methods of its own, to_cbf and others, and with __getattr__ reads Fhkl from
+# Fhkl_tuple, which the property would hide.
 del simtbx  # not of the module
 names = ("nanoBragg", "testuple", "convention", "pivot", "shapetype")
 for kind in (convention, pivot, shapetype):

@@ -87,8 +87,9 @@ class Stages:
         return simulator
 
     def add_background(self, oversample=-1, override_source=-1):
-        """Adds the photons of Fbg_vs_stol and the amorphous_... attributes to raw_pixels. oversample: sub-pixels along an edge; by
-        default the attribute. override_source: the source that stands for all."""
+        """Adds the photons of Fbg_vs_stol and the amorphous_... attributes to raw_pixels.
+        oversample: sub-pixels along an edge; by default the attribute. override_source: the source
+        that stands for all."""
         if not self._state.molecules() > 0:
             warnings.warn("the background has no molecules and adds nothing; set amorphous_sample_thick_mm", nanobragg.Warning, stacklevel=2)
             return
@@ -113,8 +114,9 @@ class Stages:
         return self.Fbg_vs_stol
 
     def apply_psf(self, psf_type=shapetype.Fiber, fwhm_pixels=-1, psf_radius=-1):
-        """Spreads the light of raw_pixels, as simtbx does: detector_psf_type has no say in it; the width and the radius become the attributes.
-        A width of 0, and shapes other than Gauss and Fiber, spread nothing."""
+        """Spreads the light of raw_pixels, as simtbx does: detector_psf_type has no say in it; the
+        width and the radius become the attributes. A width of 0, and shapes other than Gauss and
+        Fiber, spread nothing."""
         kind, width, radius = self._psf(psf_type, fwhm_pixels, psf_radius)
         self.detector_psf_fwhm_mm, self.detector_psf_kernel_radius_pixels = width * self.pixel_size_mm, radius
         if kind is None:
@@ -128,15 +130,17 @@ class Stages:
         return _whole("threads", self._how["threads"] or 0, 0, 4096)
 
     def _psf(self, kind, width=-1, radius=-1):
-        """Kind, or None where nothing is spread, width and radius (0: of each pixel its own), pixels."""
+        """Kind, or None where nothing is spread, width and radius (0: of each pixel its own),
+        pixels."""
         kind = kind.lower() if isinstance(kind, str) else shapetype(int(kind)).name.lower()
         width = width if width > 0 else self.detector_psf_fwhm_mm / self.pixel_size_mm
         radius = int(radius if radius > 0 else max(self.detector_psf_kernel_radius_pixels, 0))
         return kind if kind in ("gauss", "fiber") and width > 0 else None, width, radius
 
     def add_noise(self):
-        """raw_pixels in photons become ADU: flicker, counting, calibration, point spread, gain, offset and read-out, in this order.
-        They are simtbx's numbers, which need not be whole; ``seed`` becomes that of another image."""
+        """raw_pixels in photons become ADU: flicker, counting, calibration, point spread, gain,
+        offset and read-out, in this order. They are simtbx's numbers, which need not be whole;
+        ``seed`` becomes that of another image."""
         image = numpy.array(self._raw(), dtype=float, order="C")
         if not numpy.isfinite(image).all():
             raise ValueError("raw_pixels has pixels that are no finite number of photons")

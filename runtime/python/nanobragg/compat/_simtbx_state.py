@@ -1,7 +1,7 @@
 """The state of simtbx.nanoBragg: its numbers, in m and rad, and how each changes the others.
 
-The order in which values are derived from one another decides what a program of simtbx sees, so it is simtbx's here, in all that
-can be read back.
+The order in which values are derived from one another decides what a program of simtbx sees, so it
+is simtbx's here, in all that can be read back.
 """
 
 import enum
@@ -15,7 +15,8 @@ _nan = float("nan")
 
 
 class _BoostEnum(enum.IntEnum):
-    """Prints as enumerations of Boost.Python do, and has their dictionaries ``names`` and ``values``."""
+    """Prints as enumerations of Boost.Python do, and has their dictionaries ``names`` and
+    ``values``."""
 
     def __str__(self):
         return self.name
@@ -57,7 +58,8 @@ def unit(vector):
 
 
 def in_metres(wavelengths):
-    """Wavelengths of sources, which simtbx takes in m though their name says A: those above 1e-6 can only be A."""
+    """Wavelengths of sources, which simtbx takes in m though their name says A: those above 1e-6
+    can only be A."""
     return numpy.where(wavelengths > 1e-6, wavelengths * 1e-10, wavelengths)
 
 
@@ -115,7 +117,8 @@ class Ran1:
 
 
 def drawn_rotation(draw, largest):
-    """A rotation of a domain, as the C program draws it: the angle's root is of single precision."""
+    """A rotation of a domain, as the C program draws it: the angle's root is of single precision.
+    """
     r1, r2, r3 = (2 * draw() - 1 for _ in range(3))
     angle = largest * float(numpy.float32(1 - r3 * r3) ** numpy.float32(1 / 3))  # C's powf, which numpy.power is not
     across = math.sqrt(1 - r2 * r2)
@@ -347,7 +350,8 @@ class State:
             cos_star = [(cos[1] * cos[2] - cos[0]) / (sin[1] * sin[2]), (cos[2] * cos[0] - cos[1]) / (sin[2] * sin[0]),
                         (cos[0] * cos[1] - cos[2]) / (sin[0] * sin[1])]
             sin_gamma = min(c * 1 / volume / star[0] / star[1], 1.0)
-            # The last number is simtbx's, and right for cells with at most one angle that is not 90.
+            # The last number is simtbx's, and right for cells with at most one angle that is not
+            # 90.
             s.reciprocal = numpy.array([[star[0], 0, 0], [star[1] * cos_star[2], star[1] * sin_gamma, 0],
                                         [star[2] * cos_star[1], star[2] * (cos_star[0] - cos_star[1] * cos_star[2]) / sin_gamma,
                                          star[2] * volume / (a * b * c * sin_gamma)]])
@@ -409,7 +413,8 @@ class State:
             s._sources_of_sweeps()
 
     def _sources_of_beams(self):
-        """Beams of dxtbx with wavelengths in m, as simtbx's NBbeam makes them. Weights have the mean 1."""
+        """Beams of dxtbx with wavelengths in m, as simtbx's NBbeam makes them. Weights have the
+        mean 1."""
         s, n = self, len(self.beams)
         xyz = numpy.array([beam.get_sample_to_source_direction() for beam in s.beams], dtype=float)
         weight = numpy.array([beam.get_flux() or 1 / n for beam in s.beams])
@@ -456,8 +461,9 @@ STAR = 1.05  # squared, over 0.63: 1.75
 
 
 def star_width(direct, cells):
-    """Widths of Gauss_star's spots as the matrix N of Gaussian ones, and its change with changes of its arguments. They are as wide in all
-    directions of space: |N dh|^2 / 0.63 = 1.75 |dq|^2 (Na Nb Nc V)^(2/3). direct: columns a, b, c. det(N) is STAR^3 Na Nb Nc."""
+    """Widths of Gauss_star's spots as the matrix N of Gaussian ones, and its change with changes of
+    its arguments. They are as wide in all directions of space: |N dh|^2 / 0.63 = 1.75 |dq|^2 (Na Nb
+    Nc V)^(2/3). direct: columns a, b, c. det(N) is STAR^3 Na Nb Nc."""
     lengths, axes = numpy.linalg.eigh(direct.T @ direct)
     roots = lengths**-0.5
     size = (numpy.prod(cells) * abs(numpy.linalg.det(direct)))**(1 / 3)

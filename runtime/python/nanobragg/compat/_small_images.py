@@ -1,6 +1,8 @@
-"""How the first small images of a process are made: interpreting them takes less time than compiling kernels."""
+"""How the first small images of a process are made: interpreting them takes less time than
+compiling kernels."""
 
-# An interpreted sample takes 0.2 to 0.5 us, a kernel 0.15 s: images of so many samples, up to so many in all.
+# An interpreted sample takes 0.2 to 0.5 us, a kernel 0.15 s: images of so many samples, up to so
+# many in all.
 _OF_AN_IMAGE, _IN_ALL = 1e5, 5e5
 _interpreted = 0.0
 

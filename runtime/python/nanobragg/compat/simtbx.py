@@ -1,14 +1,16 @@
 """The class nanoBragg of simtbx, on the kernels of this package.
 
     from nanobragg.compat.simtbx import nanoBragg, shapetype
-    SIM = nanoBragg(detpixels_slowfast=(1024, 1024), pixel_size_mm=0.1, Ncells_abc=(10, 10, 10), wavelength_A=1)
+    SIM = nanoBragg(detpixels_slowfast=(1024, 1024), pixel_size_mm=0.1, Ncells_abc=(10, 10, 10),
+    wavelength_A=1)
     SIM.Fhkl_tuple = indices, amplitudes
     SIM.add_nanoBragg_spots()
     SIM.to_smv_format("image.img")
 
-Units are in the names. ``nanoBragg(detector, beam)`` takes the objects of dxtbx, by their methods. Attributes mean what they mean in
-simtbx, mistakes included; docs/cctbx.md lists them. Arrays are NumPy's here; in a process of cctbx ``nanobragg.cctbx`` has the same class
-with flex arrays, by the name that simtbx imports.
+Units are in the names. ``nanoBragg(detector, beam)`` takes the objects of dxtbx, by their methods.
+Attributes mean what they mean in simtbx, mistakes included; docs/cctbx.md lists them. Arrays are
+NumPy's here; in a process of cctbx ``nanobragg.cctbx`` has the same class with flex arrays, by the
+name that simtbx imports.
 """
 
 import math
@@ -45,7 +47,8 @@ def testuple():
 
 
 def _number(name, scale=1, kind=float, then=(), doc=None):
-    """A property that stands in the state, there `scale` times smaller. then: what is derived anew."""
+    """A property that stands in the state, there `scale` times smaller. then: what is derived anew.
+    """
     def read(self):
         return kind(getattr(self._state, name) * scale) if scale != 1 else kind(getattr(self._state, name))
 
@@ -151,10 +154,11 @@ class _Names:
 class nanoBragg(Stages, _Names):
     """A simulator with simtbx's attributes.
 
-    ``nanoBragg(detector, beam, verbose=0, panel_id=0)`` with objects of dxtbx, or ``nanoBragg(detpixels_slowfast, Ncells_abc, unit_cell_Adeg,
-    misset_deg, beam_center_mm, distance_mm, pixel_size_mm, wavelength_A, divergence_mrad, dispersion_pct, mosaic_spread_deg, oversample,
-    verbose)``, all of which may be left out; other keywords set attributes of their names. device, precision, threads: as of
-    ``nanobragg.Simulator``.
+    ``nanoBragg(detector, beam, verbose=0, panel_id=0)`` with objects of dxtbx, or
+    ``nanoBragg(detpixels_slowfast, Ncells_abc, unit_cell_Adeg, misset_deg, beam_center_mm,
+    distance_mm, pixel_size_mm, wavelength_A, divergence_mrad, dispersion_pct, mosaic_spread_deg,
+    oversample, verbose)``, all of which may be left out; other keywords set attributes of their
+    names. device, precision, threads: as of ``nanobragg.Simulator``.
     """
 
     _arrays = Arrays
@@ -348,7 +352,8 @@ class nanoBragg(Stages, _Names):
 
     @property
     def Fhkl_tuple(self):
-        """Miller indices and amplitudes. Set with a third part that is not None, the parts are real and imaginary."""
+        """Miller indices and amplitudes. Set with a third part that is not None, the parts are real
+        and imaginary."""
         return self.indices, self.amplitudes
 
     @Fhkl_tuple.setter
@@ -361,7 +366,8 @@ class nanoBragg(Stages, _Names):
 
     @property
     def Fhkl(self):
-        """Set with a miller array of cctbx, whose cell becomes that of the crystal; read Fhkl_tuple."""
+        """Set with a miller array of cctbx, whose cell becomes that of the crystal; read
+        Fhkl_tuple."""
         raise AttributeError("nanoBragg.Fhkl can be set; read Fhkl_tuple")
 
     @Fhkl.setter
@@ -385,7 +391,8 @@ class nanoBragg(Stages, _Names):
     mosaic_seed = _number("mosaic_seed", kind=_whole)
 
     def set_mosaic_blocks(self, matrices):
-        """Rotations of the mosaic domains, (domains, 3, 3) or (domains, 9). They count where mosaic_spread_deg is above 0."""
+        """Rotations of the mosaic domains, (domains, 3, 3) or (domains, 9). They count where
+        mosaic_spread_deg is above 0."""
         blocks = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
         axes_and_angles(blocks)
         self._state.blocks, self._state.mosaic_domains = blocks, len(blocks)
@@ -618,7 +625,8 @@ class nanoBragg(Stages, _Names):
 
     @property
     def xray_beams(self):
-        """Beams of dxtbx, one for each source; set with wavelengths in m, read in Angstrom, as in simtbx."""
+        """Beams of dxtbx, one for each source; set with wavelengths in m, read in Angstrom, as in
+        simtbx."""
         return self._arrays.beams(self._state)
 
     @xray_beams.setter
@@ -695,7 +703,8 @@ class nanoBragg(Stages, _Names):
         return self.raw_pixels
 
     def _window(self):
-        """The part of the region of interest that is on the detector: from slow, from fast, slow and fast pixels."""
+        """The part of the region of interest that is on the detector: from slow, from fast, slow
+        and fast pixels."""
         (fast0, fast1), (slow0, slow1) = self.region_of_interest
         return slow0, fast0, min(slow1 + 1, self._state.spixels) - slow0, min(fast1 + 1, self._state.fpixels) - fast0
 
@@ -710,7 +719,8 @@ class nanoBragg(Stages, _Names):
         if not len(xyz):
             raise ValueError("there are no X-ray sources, since divstep_hv_mrad are wider than divergence_hv_mrad and round_div leaves out their corners; "
                              "set smaller steps, or divsteps_hv")
-        # Axes that were set since the detector was placed have another distance than the one of solid angles.
+        # Axes that were set since the detector was placed have another distance than the one of
+        # solid angles.
         distance = float(s.origin @ s.normal)
         if not distance > 0:
             raise ValueError("the detector lies behind the sample with the axes that were set after it was placed; set distance_mm, which places it anew")
@@ -740,7 +750,8 @@ class nanoBragg(Stages, _Names):
         return window[2] * window[3] * max(1, s.oversample)**2 * len(s.sources[0]) * max(1, s.thicksteps)
 
     def _asked(self, window):
-        """All parts, and numbers that are set apart from them: the simulator of others may have these, too."""
+        """All parts, and numbers that are set apart from them: the simulator of others may have
+        these, too."""
         s = self._state
         if s.shape not in _SHAPES:
             raise ValueError(f"xtal_shape is {s.shape.name}, which is of point spreads; crystals are Square, Round, Gauss, Gauss_argchk, Gauss_star or Tophat")
@@ -774,8 +785,8 @@ class nanoBragg(Stages, _Names):
         return simulator
 
     def _image(self, window):
-        """Photons of the spots, in memory of which the next image is made. The last image's simulator makes this one where only the
-        crystal's numbers are others."""
+        """Photons of the spots, in memory of which the next image is made. The last image's
+        simulator makes this one where only the crystal's numbers are others."""
         parts, values = self._asked(window)
         grid, mask = parts[2].structure_factors, parts[1].mask
         how = how_to_make(self._samples(window) * max(1, self._state.phisteps) * len(values.get("mosaic_axis", [0])), self._how)
@@ -843,7 +854,8 @@ class nanoBragg(Stages, _Names):
         output.write(self.raw_pixels_unsigned_short_as_python_bytes(intfile_scale))
 
     def to_smv_format(self, fileout, intfile_scale=0, debug_x=-1, debug_y=-1):
-        """An SMV file of 16 bits: raw_pixels times intfile_scale (0: the brightest becomes 55000), as add_noise() left them."""
+        """An SMV file of 16 bits: raw_pixels times intfile_scale (0: the brightest becomes 55000),
+        as add_noise() left them."""
         entries = {"HEADER_BYTES": 1024, "DIM": 2, "BYTE_ORDER": "little_endian", "TYPE": "unsigned_short", "SIZE1": self._state.fpixels,
                    "SIZE2": self._state.spixels, "PIXEL_SIZE": self.pixel_size_mm, "DISTANCE": self.distance_mm, "WAVELENGTH": self.wavelength_A}
         for x, y, center in (("BEAM_CENTER_X", "BEAM_CENTER_Y", self.beam_center_mm), ("ADXV_CENTER_X", "ADXV_CENTER_Y", self.adxv_beam_center_mm),

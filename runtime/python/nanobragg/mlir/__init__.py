@@ -1,4 +1,5 @@
-"""MLIR's Python bindings with the nb dialect: programs as objects, ops, patterns and passes in Python.
+"""MLIR's Python bindings with the nb dialect: programs as objects, ops, patterns and passes in
+Python.
 
     from nanobragg.mlir import ir, passmanager, rewrite
     from nanobragg.mlir.dialects import arith, nb
@@ -7,9 +8,9 @@
         program = ir.Module.parse(compiler.emit(flags))
         passmanager.PassManager.parse("builtin.module(nb-hoist-invariants,cse)").run(program.operation)
 
-Errors are ``ir.MLIRError`` with the diagnostics. The bindings are those of the package xtc-mlir-python-bindings 22.1.8, over
-the MLIR of the system, with which plugins work, too, or that of the wheel nanobragg-mlir. Nothing of ``nanobragg`` imports
-this package.
+Errors are ``ir.MLIRError`` with the diagnostics. The bindings are those of the package
+xtc-mlir-python-bindings 22.1.8, over the MLIR of the system, with which plugins work, too, or that
+of the wheel nanobragg-mlir. Nothing of ``nanobragg`` imports this package.
 """
 
 import ctypes

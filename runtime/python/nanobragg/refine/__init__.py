@@ -1,9 +1,11 @@
-"""Refinement of stills: orientation, cell, scale and more of each shot, against the pixels of its shoeboxes.
+"""Refinement of stills: orientation, cell, scale and more of each shot, against the pixels of its
+shoeboxes.
 
     from nanobragg import refine
     results = refine.shots(flags, "indexed.expt", "indexed.refl", out="refined")
 
-or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgpack for reflection tables.
+or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgpack for reflection
+tables.
 """
 
 try:

@@ -68,7 +68,8 @@ def _of_dials(given, flags, comm):
 
 
 def _communicator(sharded):
-    """The communicator of mpi4py under a launcher of several ranks, else None. sharded: they may do without."""
+    """The communicator of mpi4py under a launcher of several ranks, else None. sharded: they may do
+    without."""
     if not launched():
         return None
     try:
@@ -94,7 +95,8 @@ _INDEXING = ("look whether wavelength, distance and beam centre of the images ar
 
 
 def _counted(results, status, given, spots):
-    """Prints how many results have a status, and where none has, what to do. The exit status. spots: whether any were found."""
+    """Prints how many results have a status, and where none has, what to do. The exit status.
+    spots: whether any were found."""
     good = sum(one.status == status for one in results)
     _print(f"{good} of {len(results)} images {status}; {given.out}/report.html shows them")
     if good:

@@ -10,17 +10,19 @@ _BEND = 0.1  # below the root of this part of its start, an intensity no longer 
 
 
 class Amplitudes:
-    """F of each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are kept apart, have one F.
+    """F of each reflection of the asymmetric unit; equivalents, and Friedel mates unless they are
+    kept apart, have one F.
 
-    For each a number x is refined, 0 at the start, in which the intensity is linear while it is not near 0:
-    F^2 = start^2 (t + sqrt(t^2 + b)) / (1 + sqrt(1 + b)), t = 1 + x. An image is linear in intensities, so the sum of
-    squares is nearly quadratic in x, and F stays above 0.
+    For each a number x is refined, 0 at the start, in which the intensity is linear while it is not
+    near 0: F^2 = start^2 (t + sqrt(t^2 + b)) / (1 + sqrt(1 + b)), t = 1 + x. An image is linear in
+    intensities, so the sum of squares is nearly quadratic in x, and F stays above 0.
 
-    grid, lowest: Simulator.structure_factors. space_group: Hermann-Mauguin or Hall symbol. anomalous: mates apart.
-    Where F is 0, is absent by symmetry, or is that of 0 0 0, it stays as it is.
+    grid, lowest: Simulator.structure_factors. space_group: Hermann-Mauguin or Hall symbol.
+    anomalous: mates apart. Where F is 0, is absent by symmetry, or is that of 0 0 0, it stays as it
+    is.
 
-    hkl: (size, 3) in the asymmetric unit. mate: (size,) 1 for that of -h -k -l. start: (size,) electrons, the mean of
-    the equivalents. centric: (size,).
+    hkl: (size, 3) in the asymmetric unit. mate: (size,) 1 for that of -h -k -l. start: (size,)
+    electrons, the mean of the equivalents. centric: (size,).
     """
 
     def __init__(self, grid, lowest, space_group, anomalous=False):
@@ -79,8 +81,8 @@ class Amplitudes:
 
 
 class AmplitudeRestraints:
-    """Knowledge of structure factors beside the pixels: where they started, that mates are alike, and the mean of
-    log F in a shell of resolution. Sigmas are of log F; infinite ones are none.
+    """Knowledge of structure factors beside the pixels: where they started, that mates are alike,
+    and the mean of log F in a shell of resolution. Sigmas are of log F; infinite ones are none.
     """
 
     def __init__(self, amplitudes, start=numpy.inf, friedel=numpy.inf, shells=numpy.inf, lengths=None, count=20):

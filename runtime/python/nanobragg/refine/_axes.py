@@ -1,4 +1,5 @@
-"""Chains of axes, by which image files say where a detector stands: NXmx's transformations, and imgCIF's axes."""
+"""Chains of axes, by which image files say where a detector stands: NXmx's transformations, and
+imgCIF's axes."""
 
 import dataclasses
 
@@ -14,8 +15,8 @@ class Unplaced(FileError):
 
 @dataclasses.dataclass
 class Axis:
-    """A rotation by ``value`` (rad) about a vector, or a translation by ``value`` (mm) along it, after an offset (mm); in the
-    frame of the axis ``depends_on``, where there is one."""
+    """A rotation by ``value`` (rad) about a vector, or a translation by ``value`` (mm) along it,
+    after an offset (mm); in the frame of the axis ``depends_on``, where there is one."""
 
     vector: numpy.ndarray
     value: float = 0.0
@@ -25,8 +26,8 @@ class Axis:
 
 
 def frame(path, axes, name):
-    """Rotation and translation (mm) of the frame of axis ``name`` in the laboratory. axes: by names; path: the file's, for
-    what is wrong with it."""
+    """Rotation and translation (mm) of the frame of axis ``name`` in the laboratory. axes: by
+    names; path: the file's, for what is wrong with it."""
     turn, shift, seen = numpy.eye(3), numpy.zeros(3), set()
     while name:
         if name in seen or name not in axes:
@@ -45,8 +46,8 @@ def frame(path, axes, name):
 
 
 def flat(path, fast, slow, corner, beam):
-    """Where the beam meets a flat detector: the axes fast, slow, normal (columns), the distance along the beam (mm), the place
-    on fast and slow (mm). corner: mm; beam: its direction."""
+    """Where the beam meets a flat detector: the axes fast, slow, normal (columns), the distance
+    along the beam (mm), the place on fast and slow (mm). corner: mm; beam: its direction."""
     normal = numpy.cross(fast, slow)
     if abs(numpy.linalg.norm(normal) - 1) > 1e-3:
         raise FileError(f"{path}: the directions of its pixels are at no right angle: {fast}, {slow}")

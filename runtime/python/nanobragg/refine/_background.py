@@ -1,4 +1,5 @@
-"""The background of a still: a radial profile times a field that varies slowly on the detector, and the same product for sharp rings."""
+"""The background of a still: a radial profile times a field that varies slowly on the detector, and
+the same product for sharp rings."""
 
 import numpy
 from scipy import ndimage
@@ -21,10 +22,12 @@ _SHADOW = 0.6  # share of the profile: what holds less is in a shadow
 class Background:
     """Photons of every pixel that are of no spot.
 
-    counts: the image. outside: pixels that can be used and have no light of a spot. radii: of the pixels, alike at one scattering
-    angle. panels: slices of parts of the image that do not adjoin, which begin at multiples of eight pixels.
+    counts: the image. outside: pixels that can be used and have no light of a spot. radii: of the
+    pixels, alike at one scattering angle. panels: slices of parts of the image that do not adjoin,
+    which begin at multiples of eight pixels.
 
-    model: photons, in the image's shape. shadows: pixels that hold much less than the others of their angle.
+    model: photons, in the image's shape. shadows: pixels that hold much less than the others of
+    their angle.
     """
 
     def __init__(self, counts, outside, radii, panels=None):
@@ -85,12 +88,14 @@ class Background:
         return float(numpy.mean((counts[self.outside] - model)**2 / variance(model, calibration))) if len(model) else numpy.nan
 
     def share_of(self, counts, strong):
-        """Part of the pixels that are bright beside their neighbours and not brighter than this background."""
+        """Part of the pixels that are bright beside their neighbours and not brighter than this
+        background."""
         model = self.model[strong]
         return float(numpy.mean(counts[strong] < model + _BRIGHT * numpy.sqrt(numpy.maximum(model, 0.3)))) if len(model) else 0.0
 
     def parts(self, counts, spots, calibration=0.0):
-        """chi2() of the smooth background, of rings, and of haloes about spots. spots: pixels of their light."""
+        """chi2() of the smooth background, of rings, and of haloes about spots. spots: pixels of
+        their light."""
         halo = _core.dilated(spots, _HALO) & self.outside
         squares = (counts - self.model)**2 / variance(numpy.maximum(self.model, 1e-6), calibration)
         mean = lambda which: float(squares[which].mean()) if which.any() else numpy.nan
@@ -98,8 +103,8 @@ class Background:
         return {"smooth": mean(self.outside & ~halo & ~rings), "rings": mean(rings), "haloes": mean(halo)}
 
     def calibration(self, counts):
-        """The error of a pixel in proportion to its light that explains how far pixels are from this background, beyond the
-        noise of photons: the median over tiles."""
+        """The error of a pixel in proportion to its light that explains how far pixels are from
+        this background, beyond the noise of photons: the median over tiles."""
         number = _tiles(self.outside.astype("f4"))
         whole = number == _TILE**2
         if not whole.any():
@@ -110,7 +115,8 @@ class Background:
 
 
 def background_of(photons, usable, strong, detector):
-    """The Background of an image without pixels near strong ones, but with rings that are strong all around."""
+    """The Background of an image without pixels near strong ones, but with rings that are strong
+    all around."""
     radii = detector.radii(photons.shape)
     ring = radii.astype("i4")
     every, bright = (numpy.bincount(ring[which], minlength=int(ring.max()) + 1) for which in (usable, usable & strong))
@@ -119,8 +125,8 @@ def background_of(photons, usable, strong, detector):
 
 
 def _level(model, counts, outside, reach, parts):
-    """Multiplies the model by a field that varies slowly over each part of the image, so that it is like the counts. reach: tiles; None:
-    as counts tell."""
+    """Multiplies the model by a field that varies slowly over each part of the image, so that it is
+    like the counts. reach: tiles; None: as counts tell."""
     data, expected = (_tiles(numpy.where(outside, image, 0)) for image in (counts, model))
     prior = 1e-3 * max(float(expected.mean()), 1e-6)  # where there are no pixels the profile is right
     if reach is None:
@@ -149,7 +155,8 @@ def _reach(data, expected, prior):
 
 
 def variance(photons, calibration):
-    """The variance of a pixel whose light is known to a fraction of it, beside the noise of photons."""
+    """The variance of a pixel whose light is known to a fraction of it, beside the noise of
+    photons."""
     return photons + (calibration * photons)**2
 
 

@@ -1,4 +1,5 @@
-"""A crystal of several sets of mosaic blocks: the photons of listed pixels, by averages in closed form."""
+"""A crystal of several sets of mosaic blocks: the photons of listed pixels, by averages in closed
+form."""
 
 import dataclasses
 
@@ -17,8 +18,9 @@ DEGREES = 180 / numpy.pi
 class Quantity:
     """A number of a fit: which parameters of the simulator it changes, and how.
 
-    unit: the step of the parameter that 1 is; None: the number is a logarithm, a factor of the parameter.
-    sigma: how far it may be from where it started, where nothing else is said; 0 holds it.
+    unit: the step of the parameter that 1 is; None: the number is a logarithm, a factor of the
+    parameter. sigma: how far it may be from where it started, where nothing else is said; 0 holds
+    it.
     """
 
     group: str  # by which it is fixed or restrained
@@ -45,8 +47,9 @@ SHARED = {
     "gain": Quantity("gain", ()),
 }
 _POINT_SPREAD = {"point spread": Quantity("psf", ("psf_fwhm",), sigma=1.0)}
-# A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic spreads, that of its share of
-# the photons, and that of the edge of its blocks to the others'. Small blocks are a halo about each node, as of diffuse scattering.
+# A set of blocks has a rotation (rad, about the laboratory's axes), the logarithms of three mosaic
+# spreads, that of its share of the photons, and that of the edge of its blocks to the others'.
+# Small blocks are a halo about each node, as of diffuse scattering.
 OF_SET = ("orientation", "orientation", "orientation", "mosaicity", "mosaicity", "mosaicity", "scale", "halo")
 
 
@@ -61,7 +64,8 @@ _AXES = ("fast_axis", "slow_axis", "normal_axis")
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Pixels of one exposure: their numbers, the image as a function, how its parameters differ from the first's."""
+    """Pixels of one exposure: their numbers, the image as a function, how its parameters differ
+    from the first's."""
 
     where: numpy.ndarray
     function: object
@@ -113,7 +117,8 @@ def squares(sim, boxes, origins, exposures):
 
 @dataclasses.dataclass(frozen=True)
 class Lattice:
-    """A crystal as its blocks have it. matrix: columns a*, b*, c*, 1/A, of all blocks by their shares."""
+    """A crystal as its blocks have it. matrix: columns a*, b*, c*, 1/A, of all blocks by their
+    shares."""
 
     matrix: numpy.ndarray
     mosaicity: float  # degrees, root of the mean square of rotations about an axis
@@ -123,15 +128,17 @@ class Lattice:
 
 
 class Blocks:
-    """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared, and of each lattice strains
-    of the cell and B).
+    """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared,
+    and of each lattice strains of the cell and B).
 
-    sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the pixels; origins: (panels, 2),
-    the row (slow, fast) of the boxes at which each panel begins. system: of the cell. exposures: for each number of
-    ``boxes.exposure`` the parameters (name: value) that it has in place of the simulator's. more: Quantities beside SHARED. volume: whether the mean length of the cell's edges may change; a still
-    cannot tell it from the distance. others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change.
-    of: the lattice of each set of blocks; None: one set each. response: where that of the detector starts. seconds: of an
-    exposure; 0: no counts are lost.
+    sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the
+    pixels; origins: (panels, 2), the row (slow, fast) of the boxes at which each panel begins.
+    system: of the cell. exposures: for each number of ``boxes.exposure`` the parameters (name:
+    value) that it has in place of the simulator's. more: Quantities beside SHARED. volume: whether
+    the mean length of the cell's edges may change; a still cannot tell it from the distance.
+    others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change. of:
+    the lattice of each set of blocks; None: one set each. response: where that of the detector
+    starts. seconds: of an exposure; 0: no counts are lost.
 
     ratio: of each pixel the intensity of its reflection to the model's, by which counts are lost.
     """
@@ -204,7 +211,8 @@ class Blocks:
                 *(name for strains in self.strains for name in (*["cell"] * len(strains), "B"))]
 
     def described(self, x, sigma):
-        """Name, value, its sigma and unit of each number, in its order. sigma: of x, 0 where a number is held."""
+        """Name, value, its sigma and unit of each number, in its order. sigma: of x, 0 where a
+        number is held."""
         for k, lattice in enumerate(self.of):
             own = slice(len(OF_SET) * k, len(OF_SET) * (k + 1))
             name, (*_, light, edge) = f"{self._of(lattice)}set {k}: ", sigma[own]
@@ -234,8 +242,9 @@ class Blocks:
             yield f"{self._of(lattice)}B", B, last, "Å²"
 
     def with_set(self, x, rotation, width, share, edge=1.0, lattice=0):
-        """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread ``width`` times as much as those
-        of the lattice's first set, have a share of its photons, and edges ``edge`` times as long."""
+        """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread
+        ``width`` times as much as those of the lattice's first set, have a share of its photons,
+        and edges ``edge`` times as long."""
         other = type(self).__new__(type(self))
         other.__dict__ |= self.__dict__
         other.sets, other.begins, other.of = self.sets + 1, [*self.begins, numpy.log(edge)], [*self.of, lattice]
@@ -277,7 +286,8 @@ class Blocks:
         return sum(self.of_set(x, k) for k in self.sets_of(lattice))
 
     def tables(self, x, least):
-        """For each set of blocks its lattice, its values, and the table of its reflections from a partiality on."""
+        """For each set of blocks its lattice, its values, and the table of its reflections from a
+        partiality on."""
         sim = self.sim.copy()
         for k in range(self.sets):
             values = self.values(x, k)
@@ -362,8 +372,8 @@ class Blocks:
         return rows
 
     def panels(self, plain, x, faces):
-        """Corners, and steps of a pixel along fast and slow (m), where x has the panels. plain: a simulator that knows where pixels
-        are. faces: of each panel, as exposures are."""
+        """Corners, and steps of a pixel along fast and slow (m), where x has the panels. plain: a
+        simulator that knows where pixels are. faces: of each panel, as exposures are."""
         values = {m: v for q in self.shared.values() for m in q.members for v in [self.values(x, 0)[m]]}
         corners, fast, slow = [], [], []
         for face in faces:

@@ -1,4 +1,5 @@
-"""Where a flat detector stands for a white-beam still, which may be beside the beam or above the sample."""
+"""Where a flat detector stands for a white-beam still, which may be beside the beam or above the
+sample."""
 
 import dataclasses
 import os
@@ -49,7 +50,8 @@ class Camera:
         return dataclasses.replace(self, corner=self.corner + (factor - 1) * self.distance * self.normal)
 
     def directions(self, at):
-        """Unit vectors along the scattering vectors of light at pixels (fast, slow), and the sines of the Bragg angles."""
+        """Unit vectors along the scattering vectors of light at pixels (fast, slow), and the sines
+        of the Bragg angles."""
         ray = self.corner + self.pixel * (at[:, :1] * self.fast + at[:, 1:] * self.slow)
         q = ray / numpy.linalg.norm(ray, axis=1)[:, None] - BEAM
         length = numpy.linalg.norm(q, axis=1)
@@ -64,7 +66,8 @@ class Camera:
 
     @staticmethod
     def of_lauetools(distance, xcen, ycen, xbet, xgam, pixel):
-        """A camera above the sample by the numbers of LaueTools, which counts pixels from 1, in their middles."""
+        """A camera above the sample by the numbers of LaueTools, which counts pixels from 1, in
+        their middles."""
         (sb, sg), (cb, cg) = numpy.sin(numpy.radians([xbet, xgam])), numpy.cos(numpy.radians([xbet, xgam]))
         fast, slow = numpy.array([-sg * cb, -cg, sg * sb]), numpy.array([cg * cb, -sg, -cg * sb])
         corner = distance * numpy.array([sb, 0, cb]) - pixel * ((xcen - 0.5) * fast + (ycen - 0.5) * slow)
@@ -72,7 +75,8 @@ class Camera:
 
 
 def read_camera(text):
-    """The Camera of a file (.expt, or .det of LaueTools), or of six numbers of LaueTools in place of one."""
+    """The Camera of a file (.expt, or .det of LaueTools), or of six numbers of LaueTools in place
+    of one."""
     if not os.path.exists(text):
         words = re.split(r"[\s,]+", text.strip())
         try:
@@ -106,7 +110,8 @@ def _checked(text, numbers):
 
 
 def read_still(path, camera):
-    """The Photograph of a file and its Camera. camera: the one that is given; None: the header's."""
+    """The Photograph of a file and its Camera. camera: the one that is given; None: the header's.
+    """
     photograph = read_photograph(path, camera)
     if camera is not None:
         return photograph, camera

@@ -1,4 +1,5 @@
-"""Stills of one crystal that was turned from each to the next: one cell and detector, and an orientation of each."""
+"""Stills of one crystal that was turned from each to the next: one cell and detector, and an
+orientation of each."""
 
 import dataclasses
 
@@ -19,7 +20,8 @@ _MOST = 40  # evaluations
 
 @dataclasses.dataclass(frozen=True)
 class Turn:
-    """The rotation from one still to the next: degrees, their standard deviation, and the axis in the laboratory."""
+    """The rotation from one still to the next: degrees, their standard deviation, and the axis in
+    the laboratory."""
 
     angle: float
     sigma: float
@@ -27,7 +29,8 @@ class Turn:
 
 
 def between(matrix, other):
-    """The rotation vector (rad) that brings one lattice (1/A) nearest to another with the same indices."""
+    """The rotation vector (rad) that brings one lattice (1/A) nearest to another with the same
+    indices."""
     return turned_by(other @ numpy.linalg.inv(matrix))
 
 
@@ -37,7 +40,8 @@ def next_matrix(matrices):
 
 
 def alike(lattices, spots, model):
-    """The lattices of stills with indices by which each is turned least from the one before. spots: Spots of each."""
+    """The lattices of stills with indices by which each is turned least from the one before. spots:
+    Spots of each."""
     turns, found = settings_of(model.cell), lattices[:1]
     for lattice, own in zip(lattices[1:], spots[1:]):
         away = [numpy.linalg.norm(between(found[-1].matrix, lattice.matrix @ numpy.linalg.inv(turn).T)) for turn in turns]
@@ -47,13 +51,15 @@ def alike(lattices, spots, model):
 
 
 def fit_chain(lattices, spots, system, known=None):
-    """Fitted lattices of stills with one cell and one detector, whose distance stays, and the Turn from each to the next.
+    """Fitted lattices of stills with one cell and one detector, whose distance stays, and the Turn
+    from each to the next.
 
-    Residuals are those of places, of angles off the sphere and, with structure factors, of the light of spots: its logarithm without
-    that of F^2, a scale of the still, a B factor and a rocking curve, a Lorentzian in the angle off the sphere.
+    Residuals are those of places, of angles off the sphere and, with structure factors, of the
+    light of spots: its logarithm without that of F^2, a scale of the still, a B factor and a
+    rocking curve, a Lorentzian in the angle off the sphere.
 
-    lattices: Fitted of each still, with the same indices for the same directions. spots: Spots of each. known: logarithms of
-    intensities by Miller indices, nan where they are not known.
+    lattices: Fitted of each still, with the same indices for the same directions. spots: Spots of
+    each. known: logarithms of intensities by Miller indices, nan where they are not known.
     """
     stills = [_Still(one, own, known) for one, own in zip(lattices, spots)]
     count, strains, first = len(lattices), len(CELL_SYSTEMS[system]), lattices[0].detector
@@ -84,7 +90,8 @@ def fit_chain(lattices, spots, system, known=None):
         return numpy.concatenate([*of_stills(y), (y[own:] - about) / sigma])
 
     def jacobian(y):
-        """Differences; a number of one still changes its own residuals alone, so that those of all stills are moved together."""
+        """Differences; a number of one still changes its own residuals alone, so that those of all
+        stills are moved together."""
         before = of_stills(y)
         ends = numpy.cumsum([0, *map(len, before)])
         whole = numpy.zeros((ends[-1] + len(about), len(y)))
@@ -125,7 +132,8 @@ class _Still:
         self.scale = float(numpy.median(self.logs)) + 1 if len(self.logs) else 0.0
 
     def left(self, matrix, detector, spread, scale, B, curve):
-        """Residuals. scale, curve: logarithms, of light over F^2 on the sphere and of the rocking curve's half width (rad)."""
+        """Residuals. scale, curve: logarithms, of light over F^2 on the sphere and of the rocking
+        curve's half width (rad)."""
         places, missing = predict(matrix, self.hkl, detector, spread, self.panel)
         hkl, off = self.hkl[self.sure], missing[self.sure]
         squares = ((hkl @ matrix.T)**2).sum(axis=1)

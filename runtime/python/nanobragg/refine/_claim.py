@@ -7,8 +7,9 @@ from .._errors import FileError
 
 
 class Claim:
-    """Locks a folder, which is made where it is not there, until release() or the end of this process. together: several such
-    claims may hold it. FileError where another run has it. A file system without locks does not keep runs apart."""
+    """Locks a folder, which is made where it is not there, until release() or the end of this
+    process. together: several such claims may hold it. FileError where another run has it. A file
+    system without locks does not keep runs apart."""
 
     def __init__(self, folder, together=False):
         self._file = None

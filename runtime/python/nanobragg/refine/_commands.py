@@ -102,7 +102,8 @@ _PIXELS = "orientation, mosaicity, scale, divergence, size, bandwidth, distance,
 
 @dataclasses.dataclass
 class Command:
-    """A command. options: names of its options; help: what they mean here, where _OPTIONS does not say it."""
+    """A command. options: names of its options; help: what they mean here, where _OPTIONS does not
+    say it."""
 
     summary: str
     description: str
@@ -209,7 +210,8 @@ def parser():
 
 
 def named(words):
-    """Words that begin with a command; of words without one, the command that nb-refine took them for before it had commands."""
+    """Words that begin with a command; of words without one, the command that nb-refine took them
+    for before it had commands."""
     if not words or words[0] in COMMANDS or words[0] in ("-h", "--help", "--version"):
         return words, None
     given = {word.partition("=")[0] for word in words[:words.index("--") if "--" in words else len(words)]}

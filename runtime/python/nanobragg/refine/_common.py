@@ -7,7 +7,8 @@ from ._positions import placed
 
 
 class Factors:
-    """Parameters times exp(p): one factor for all members of a name, or one for each source of the spectrum."""
+    """Parameters times exp(p): one factor for all members of a name, or one for each source of the
+    spectrum."""
 
     def __init__(self, sim, name):
         self.name, self.each = name, name == "spectrum"
@@ -33,10 +34,11 @@ class Factors:
 
 
 class PanelGroups:
-    """Rigid motions of groups of panels: a rotation (rad, about the laboratory's axes through the group's middle) and a
-    translation (m) for each, six numbers.
+    """Rigid motions of groups of panels: a rotation (rad, about the laboratory's axes through the
+    group's middle) and a translation (m) for each, six numbers.
 
-    groups: lists of panels. The detector is that of an experiment list, or another that has no rotations by flags.
+    groups: lists of panels. The detector is that of an experiment list, or another that has no
+    rotations by flags.
     """
 
     name = "panels"
@@ -90,7 +92,8 @@ class PanelGroups:
         return list(self.values(numpy.zeros(self.size)))
 
     def directions(self, p, panels=None):
-        """Central differences, which are good to 1e-10 of motions this smooth; None where none of ``panels`` moves."""
+        """Central differences, which are good to 1e-10 of motions this smooth; None where none of
+        ``panels`` moves."""
         if self._at is None or not numpy.array_equal(self._at[0], p):
             self._at = numpy.array(p), [self._direction(p, i) for i in range(self.size)]
         moving = [panels is None or bool(set(group) & set(panels)) for group in self.groups]
@@ -118,8 +121,8 @@ class PanelGroups:
 
 
 def groups_of(text, detector):
-    """Panel groups: "each" panel its own, "all" one, "hierarchy" the first level of DIALS's, or a file of "panel group"
-    lines.
+    """Panel groups: "each" panel its own, "all" one, "hierarchy" the first level of DIALS's, or a
+    file of "panel group" lines.
 
     detector: DIALS's dictionary of it.
     """

@@ -3,7 +3,8 @@
 import numpy
 from scipy.spatial.transform import Rotation
 
-# Which strains of the cell its system leaves free, in the crystal's Cartesian frame: x along a, z along c*.
+# Which strains of the cell its system leaves free, in the crystal's Cartesian frame: x along a, z
+# along c*.
 _DIAGONAL = [numpy.diag(row).astype(float) for row in numpy.eye(3)]
 
 
@@ -24,7 +25,8 @@ CELL_SYSTEMS = {
 
 
 def cell_of(matrix):
-    """a, b, c (the inverse of the matrix's unit) and alpha, beta, gamma (degrees) of the columns a*, b*, c*."""
+    """a, b, c (the inverse of the matrix's unit) and alpha, beta, gamma (degrees) of the columns
+    a*, b*, c*."""
     a, b, c = numpy.linalg.inv(matrix)
     lengths = [numpy.linalg.norm(v) for v in (a, b, c)]
     angle = lambda u, v: numpy.degrees(numpy.arccos(u @ v / numpy.linalg.norm(u) / numpy.linalg.norm(v)))
@@ -49,10 +51,11 @@ def turned_by(change):
 
 
 class OrientedCell:
-    """A(x) = R(w) U (1 + S(s)) B for x = (w, s): a rotation w (rad, about the laboratory's axes) and strains s.
+    """A(x) = R(w) U (1 + S(s)) B for x = (w, s): a rotation w (rad, about the laboratory's axes)
+    and strains s.
 
-    U and B are those of the matrix it starts from, columns a*, b*, c*, B that of the frame with x along a, z along c*.
-    system: one of CELL_SYSTEMS, which decides how many strains there are.
+    U and B are those of the matrix it starts from, columns a*, b*, c*, B that of the frame with x
+    along a, z along c*. system: one of CELL_SYSTEMS, which decides how many strains there are.
     """
 
     def __init__(self, matrix, system="triclinic"):
@@ -72,7 +75,8 @@ class OrientedCell:
         return rotation(x[:3]) @ self.frame @ (numpy.eye(3) + strain) @ self.basis
 
     def derivatives(self, x, step=1e-6):
-        """dA/dx, (size, 3, 3): central differences, which are good to 1e-10 of numbers this smooth."""
+        """dA/dx, (size, 3, 3): central differences, which are good to 1e-10 of numbers this smooth.
+        """
         x = numpy.asarray(x, dtype=float)
         return numpy.array([(self.matrix(x + d) - self.matrix(x - d)) / (2 * step)
                             for d in step * numpy.eye(self.size)])

@@ -1,4 +1,5 @@
-"""Work on shots that do not depend on each other, in processes or on the ranks of MPI: who is free gets the next one."""
+"""Work on shots that do not depend on each other, in processes or on the ranks of MPI: who is free
+gets the next one."""
 
 import collections
 import concurrent.futures
@@ -38,14 +39,16 @@ def dealt(work, numbers, comm):
 
 
 class Dealer:
-    """Deals works that follow one another. comm: a communicator of several ranks, whose first one alone knows the works, or None.
-    workers: processes where there are no ranks; None: one for each processor."""
+    """Deals works that follow one another. comm: a communicator of several ranks, whose first one
+    alone knows the works, or None. workers: processes where there are no ranks; None: one for each
+    processor."""
 
     def __init__(self, comm, workers):
         self.comm, self.workers = comm, workers
 
     def __call__(self, work, numbers, lost):
-        """Results of work(number), as they come. lost(number, reason) takes the place of one whose process dies."""
+        """Results of work(number), as they come. lost(number, reason) takes the place of one whose
+        process dies."""
         if self.comm is None:
             return each(work, numbers, self.workers, lost)
         self.comm.bcast(work)

@@ -4,13 +4,15 @@ import numpy
 
 
 class Descent:
-    """Limited-memory BFGS, whose two loops need only dot products (Chen, Wang and Zhou, 2014). Vectors have a shared
-    part, on all ranks, and a row for each shot, on the rank that has it; of the rows the ranks exchange dot products
-    alone. One sum over ranks for each evaluation has the value, the shared gradient and those dot products.
+    """Limited-memory BFGS, whose two loops need only dot products (Chen, Wang and Zhou, 2014).
+    Vectors have a shared part, on all ranks, and a row for each shot, on the rank that has it; of
+    the rows the ranks exchange dot products alone. One sum over ranks for each evaluation has the
+    value, the shared gradient and those dot products.
 
-    problem.each(shared, own): for each shot of this rank None, or value, gradient by the shared numbers, by the shot's
-    own. problem.rest(shared): value and gradient of what does not depend on shots, asked on the first rank.
-    Numbers have units in which the curvature is about 1, so that the first step is minus the gradient.
+    problem.each(shared, own): for each shot of this rank None, or value, gradient by the shared
+    numbers, by the shot's own. problem.rest(shared): value and gradient of what does not depend on
+    shots, asked on the first rank. Numbers have units in which the curvature is about 1, so that
+    the first step is minus the gradient.
     """
 
     def __init__(self, ranks, problem, shared, own, memory=8):
@@ -34,7 +36,8 @@ class Descent:
         return [*history[0], *history[1], *more]
 
     def _evaluate(self, shared, own, step, own_step, gradient, own_gradient):
-        """The value, dot products of (step, change of gradient, gradient) with all vectors, and the gradient."""
+        """The value, dot products of (step, change of gradient, gradient) with all vectors, and the
+        gradient."""
         count = 2 * len(self.history[0]) + 3
         found = numpy.zeros_like(own)
 
@@ -62,7 +65,8 @@ class Descent:
         return total[0], total[1:1 + 3 * count].reshape(3, count), total[1 + 3 * count:], found
 
     def _direction(self):
-        """Factors of the history and of the gradient: minus the inverse of the curvature times the gradient."""
+        """Factors of the history and of the gradient: minus the inverse of the curvature times the
+        gradient."""
         pairs = len(self.history[0])
         gram = numpy.block([[self.gram, self.along[:, None]], [self.along[None], numpy.array([[self.squared]])]])
         factors = numpy.zeros(2 * pairs + 1)

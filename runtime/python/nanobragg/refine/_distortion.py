@@ -1,4 +1,5 @@
-"""Displacements of a detector's light that vary smoothly over it, as distortion corrections of CCDs leave them."""
+"""Displacements of a detector's light that vary smoothly over it, as distortion corrections of CCDs
+leave them."""
 
 import dataclasses
 import itertools
@@ -16,8 +17,9 @@ _TILE, _STEP = 16, 0.25  # pixels within which displacements are one for the fit
 
 @dataclasses.dataclass(frozen=True)
 class Distortion:
-    """Displacements (pixels, fast and slow) as sums of products of Legendre polynomials along fast and slow, without what the crystal's
-    orientation, the distance and the place of the beam explain. shape: slow and fast pixels of the image."""
+    """Displacements (pixels, fast and slow) as sums of products of Legendre polynomials along fast
+    and slow, without what the crystal's orientation, the distance and the place of the beam
+    explain. shape: slow and fast pixels of the image."""
 
     shape: tuple
     degree: int = 0
@@ -31,8 +33,9 @@ class Distortion:
         return numpy.stack([part @ self.coefficients for part in _fields(at, self.shape, self.degree)], axis=1)
 
     def fitted(self, at, off, photons, still):
-        """The Distortion by displacements ``off`` of spots at pixels ``at`` (fast, slow), of the degree that foretells those of
-        stills which were left out. still: the number of that of each spot."""
+        """The Distortion by displacements ``off`` of spots at pixels ``at`` (fast, slow), of the
+        degree that foretells those of stills which were left out. still: the number of that of each
+        spot."""
         best, cost = Distortion(self.shape), _cost(off, photons)
         for degree in _DEGREES:
             fields = _fields(at, self.shape, degree)
@@ -48,7 +51,8 @@ class Distortion:
         return best
 
     def steps(self, off):
-        """Distinct displacements, (n, 2), and which of them each tile of the image has; off: displacements of pixels (fast, slow)."""
+        """Distinct displacements, (n, 2), and which of them each tile of the image has; off:
+        displacements of pixels (fast, slow)."""
         tiles = [numpy.arange(0, size, _TILE) + _TILE / 2 for size in self.shape]
         at = numpy.stack(numpy.meshgrid(*tiles, indexing="ij"), axis=-1).reshape(-1, 2)[:, ::-1]
         found, number = numpy.unique(numpy.round(off(at) / _STEP), axis=0, return_inverse=True)

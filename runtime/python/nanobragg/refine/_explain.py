@@ -1,4 +1,5 @@
-"""The pixels of a still's spots, explained by a crystal of mosaic blocks: positions, then profiles, then intensities."""
+"""The pixels of a still's spots, explained by a crystal of mosaic blocks: positions, then profiles,
+then intensities."""
 
 import dataclasses
 import warnings
@@ -35,9 +36,11 @@ _OF_PIXELS = ("panel", "exposure", "lattice")
 
 @dataclasses.dataclass
 class Boxes:
-    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box; panel, exposure and lattice of each.
+    """Pixels of boxes about spots, each in one box: rows (slow, fast), photons, background, box;
+    panel, exposure and lattice of each.
 
-    hkl: the reflections that are nearest to the pixels; reflection: which of them is that of each pixel.
+    hkl: the reflections that are nearest to the pixels; reflection: which of them is that of each
+    pixel.
     """
 
     rows: numpy.ndarray
@@ -145,9 +148,9 @@ class Explained:
 
 
 def simulators(parts, mosaicity, bandwidth, divergence):
-    """With averages in closed form, where fits start, and one that knows where pixels are. parts: of the experiment; what they
-    say of the crystal's size, averages and structure factors is replaced. mosaicity: rad about each axis. bandwidth: part of the
-    wavelength. divergence: rad."""
+    """With averages in closed form, where fits start, and one that knows where pixels are. parts:
+    of the experiment; what they say of the crystal's size, averages and structure factors is
+    replaced. mosaicity: rad about each axis. bandwidth: part of the wavelength. divergence: rad."""
     plain = plain_simulator(parts)
     return averaged_simulator(parts, plain["reciprocal_matrix"], mosaicity, bandwidth, divergence), plain
 
@@ -182,8 +185,8 @@ def averaged_simulator(parts, reciprocal, mosaicity, bandwidth, divergence):
 
 
 def _block(reciprocal):
-    """Cells along a, b and c of a block that is as wide in all directions, and what -Ncells_def gives of it, 0 between axes at right angles.
-    reciprocal: the matrix, 1/m."""
+    """Cells along a, b and c of a block that is as wide in all directions, and what -Ncells_def
+    gives of it, 0 between axes at right angles. reciprocal: the matrix, 1/m."""
     values, vectors = numpy.linalg.eigh(reciprocal.T @ reciprocal)
     cells = _EDGE * (vectors * numpy.sqrt(values)) @ vectors.T
     cells *= max(1.0, 5.0 / numpy.diag(cells).min())
@@ -192,8 +195,8 @@ def _block(reciprocal):
 
 
 def simulators_of_still(parts, plane, missing, grid, lowest):
-    """The simulators of a still. plane: the detector of parts as one panel. missing: by how much (rad) the nodes of its reflections miss
-    the sphere. grid, lowest: structure factors."""
+    """The simulators of a still. plane: the detector of parts as one panel. missing: by how much
+    (rad) the nodes of its reflections miss the sphere. grid, lowest: structure factors."""
     plain = plain_simulator([plane if isinstance(part, Detector) else part for part in parts])
     sim = averaged_simulator(parts, plain["reciprocal_matrix"], max(_BEGIN[0], float(numpy.sqrt(numpy.mean(missing**2)))), *_BEGIN[1:])
     sim.structure_factors = grid, lowest
@@ -208,10 +211,10 @@ class Fit:
     always_held = ("halo",)
 
     def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None, most=None, faces=({},), **blocks):
-        """light: photons of each box's spot. held: groups of numbers that stay where they start, beside the wavelength.
-        restrain: {group: sigma}, in the units of x. sets: of mosaic blocks, at most. begin: the Explained to start from.
-        most: the boxes that are fitted. faces: where each panel stands, as
-        exposures do. blocks: more of Blocks."""
+        """light: photons of each box's spot. held: groups of numbers that stay where they start,
+        beside the wavelength. restrain: {group: sigma}, in the units of x. sets: of mosaic blocks,
+        at most. begin: the Explained to start from. most: the boxes that are fitted. faces: where
+        each panel stands, as exposures do. blocks: more of Blocks."""
         sim, self.plain = sims
         self.faces = faces
         self.boxes, self.held, self.restrain, self.sets = boxes, {*held, *self.always_held}, restrain or {}, sets
@@ -226,7 +229,8 @@ class Fit:
             self._brighten()
 
     def _telling(self, sim, light, origins, exposures):
-        """The boxes that matter most: far from the beam spots say more of the crystal, and are weaker."""
+        """The boxes that matter most: far from the beam spots say more of the crystal, and are
+        weaker."""
         boxes = self.boxes
         squares = q2(sim, boxes, origins, exposures)
         cosine = numpy.maximum(1 - squares * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # cosine of the scattering angle
@@ -244,14 +248,16 @@ class Fit:
         return fit
 
     def _brighten(self):
-        """The scale of a lattice is linear: that by which model and data have as many photons where the light is its own."""
+        """The scale of a lattice is linear: that by which model and data have as many photons where
+        the light is its own."""
         for lattice in range(len(self.model.cells)):
             here, image = self.used.lattice == lattice, self.model.of_lattice(self.x, lattice)
             scale = numpy.log(max((self.used.data - self.used.background)[here].sum(), 1.0) / max(image[here].sum(), 1e-300))
             self.x[[len(OF_SET) * k + 6 for k in self.model.sets_of(lattice)]] += scale
 
     def known(self):
-        """Knowledge of x beside the pixels: about which numbers, with which sigmas; the longest steps."""
+        """Knowledge of x beside the pixels: about which numbers, with which sigmas; the longest
+        steps."""
         model, sets = self.model, len(OF_SET) * self.model.sets
         about, sigma, reach = numpy.zeros(model.size), numpy.full(model.size, numpy.inf), numpy.ones(model.size)
         for k in range(model.sets):
@@ -279,20 +285,22 @@ class Fit:
         self.cost = self.fit.cost(self.x, self.image, about, sigma)
 
     def keep_sigmas(self, *held):
-        """Keeps of the last run which numbers were free, the curvature, and chi-square per pixel, by which what the pixels say is less
-        sure where it is above 1."""
+        """Keeps of the last run which numbers were free, the curvature, and chi-square per pixel,
+        by which what the pixels say is less sure where it is above 1."""
         self.free_at_end, self.curvature = self.free(*held), self.fit.curvature
         self.misfit = max(self.cost / len(self.used.data), 1.0)
 
     def _covariance(self):
-        """The covariance of the numbers that were free: restraints are as sure as they were given."""
+        """The covariance of the numbers that were free: restraints are as sure as they were given.
+        """
         known = numpy.diag(1 / self.known()[1][self.free_at_end]**2)
         curvature = known + (self.curvature - known) / self.misfit
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
         return numpy.linalg.pinv(curvature / unit / unit[:, None], 1e-10) / unit / unit[:, None]
 
     def moments(self, spots):
-        """By photons, places and shapes of spots, with as many sets of blocks as they ask for. spots: of MomentFit."""
+        """By photons, places and shapes of spots, with as many sets of blocks as they ask for.
+        spots: of MomentFit."""
         every, random = MomentFit(*spots), numpy.random.default_rng(0)
         some = every.of_some(random)
 
@@ -334,15 +342,17 @@ class Fit:
         return float(numpy.clip(1.4826 * numpy.median(numpy.abs(logs - numpy.median(logs))), *_WRONG)) if sure.sum() > 10 else _WRONG[0]
 
     def intensities(self, steps=2):
-        """By the model's structure factors, which are wrong by some part; then scale and B factor as if they were right. Wrong
-        intensities would turn the crystal and move its detector, so these stay.
+        """By the model's structure factors, which are wrong by some part; then scale and B factor
+        as if they were right. Wrong intensities would turn the crystal and move its detector, so
+        these stay.
         """
         self.run(self._wrong(), steps, *DETECTOR, enough=1e-3)
         self.keep_sigmas(*DETECTOR)
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def _lit(self, dark):
-        """Boxes without spots that the model lights, the light of its lattices there, and the image."""
+        """Boxes without spots that the model lights, the light of its lattices there, and the
+        image."""
         may = brightest(self.model, self.x, _LIT / 2)
         which = numpy.array([(*hkl, 0)[:4] in may for hkl in dark.hkl.tolist()], bool)
         dark = dark.chosen(dark.sums(which[dark.reflection]) > 0)
@@ -417,8 +427,9 @@ def squares(boxes, image):
 
 
 def profile_error(boxes, image):
-    """The root mean square by which pixels of a bright spot differ from its profile beyond their noise, over that of its light: the
-    median of spots whose photons say it. image: photons of the spots in these pixels. Unlike chi-square it does not grow with the light."""
+    """The root mean square by which pixels of a bright spot differ from its profile beyond their
+    noise, over that of its light: the median of spots whose photons say it. image: photons of the
+    spots in these pixels. Unlike chi-square it does not grow with the light."""
     noise = variance(numpy.maximum(boxes.background + image, _FAINTEST), boxes.calibration)
     beyond, light = boxes.sums((boxes.data - boxes.background - image)**2 - noise), boxes.sums(image**2)
     sure = numpy.sqrt(2 * boxes.sums(noise**2)) < _SURE * light
@@ -426,7 +437,8 @@ def profile_error(boxes, image):
 
 
 def displacements(boxes, image):
-    """Which of ``boxes.hkl`` are bright; and from the centroid of the model's light to that of the data's, (bright, 2) pixels."""
+    """Which of ``boxes.hkl`` are bright; and from the centroid of the model's light to that of the
+    data's, (bright, 2) pixels."""
     spots = SpotFit(None, boxes.data, boxes.background, boxes.reflection, len(boxes.hkl))
     high = numpy.zeros(len(boxes.hkl))
     numpy.maximum.at(high, boxes.reflection, image)
@@ -443,8 +455,8 @@ def displacements(boxes, image):
 
 
 def degenerate(scaled, names):
-    """Combinations of numbers that the pixels say little of: those that one needs to know another way. scaled: the
-    curvature, with 1 on its diagonal."""
+    """Combinations of numbers that the pixels say little of: those that one needs to know another
+    way. scaled: the curvature, with 1 on its diagonal."""
     found = []
     for value, vector in zip(*numpy.linalg.eigh(scaled)):
         if value > 0.01:
@@ -455,9 +467,9 @@ def degenerate(scaled, names):
 
 
 def explain(sims, boxes, light, system, spots, every, detector, begin=None, dark=None, **how):
-    """The Explained of a still; sims: of simulators_of_still(). spots: of MomentFit. every, detector: of integrate(). begin: an Explained, whose
-    intensities alone are fitted again. dark: Boxes about reflections without spots, of which those are evaluated that the model
-    lights."""
+    """The Explained of a still; sims: of simulators_of_still(). spots: of MomentFit. every,
+    detector: of integrate(). begin: an Explained, whose intensities alone are fitted again. dark:
+    Boxes about reflections without spots, of which those are evaluated that the model lights."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit tries numbers that are unusual
         fit = Fit(sims, boxes, light, system, begin=begin, **how)

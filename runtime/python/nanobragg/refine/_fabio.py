@@ -11,7 +11,8 @@ from .._errors import FileError, printable
 
 
 class _Log(logging.Handler):
-    """Keeps fabio's log from the terminal while it is entered: of damaged files it says there that it has filled them up."""
+    """Keeps fabio's log from the terminal while it is entered: of damaged files it says there that
+    it has filled them up."""
 
     def __init__(self):
         super().__init__(logging.WARNING)
@@ -30,8 +31,9 @@ class _Log(logging.Handler):
 
 
 def opened(path, name, number, content):
-    """Frame ``number`` of a file: its module of fabio, the words of its header, and its numbers (slow, fast). None of formats that
-    fabio does not know, or where it is not installed. content: the file's bytes. FileError."""
+    """Frame ``number`` of a file: its module of fabio, the words of its header, and its numbers
+    (slow, fast). None of formats that fabio does not know, or where it is not installed. content:
+    the file's bytes. FileError."""
     try:
         import fabio
         from fabio.openimage import MAGIC_NUMBERS

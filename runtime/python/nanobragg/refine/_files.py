@@ -35,7 +35,8 @@ def _msgpack():
 
 
 def read_reflections(path):
-    """Columns of a .refl by name, (reflections,) or (reflections, n); those of types that are not known are left out."""
+    """Columns of a .refl by name, (reflections,) or (reflections, n); those of types that are not
+    known are left out."""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -70,7 +71,8 @@ def read_reflections(path):
 
 
 def write_reflections(path, columns, identifiers=()):
-    """The other way round. The file is there when it is complete. identifiers: of the experiments that have ids from 0."""
+    """The other way round. The file is there when it is complete. identifiers: of the experiments
+    that have ids from 0."""
     data = {}
     for name, column in columns.items():
         width = 1 if column.ndim == 1 else column.shape[1]
@@ -121,7 +123,8 @@ def image_of(experiments, index, path):
 
 
 def read_named_image(name):
-    """As read_image; for a name that stands in a file, which may lead to a pipe without a writer."""
+    """As read_image; for a name that stands in a file, which may lead to a pipe without a writer.
+    """
     file = re.sub(r":\d+$", "", name)
     if os.path.exists(file) and not os.path.isfile(file):
         raise FileError(f"{file}: is not a regular file, and an experiment list names it as an image")
@@ -129,8 +132,9 @@ def read_named_image(name):
 
 
 def in_panels(image, panels, name):
-    """An image as (panel, slow, fast), each panel in the first corner of a frame as large as the largest, nan beyond it; that of
-    one panel as it is. panels: DIALS's dictionaries. name: of the image's file, which may say where panels lie in it.
+    """An image as (panel, slow, fast), each panel in the first corner of a frame as large as the
+    largest, nan beyond it; that of one panel as it is. panels: DIALS's dictionaries. name: of the
+    image's file, which may say where panels lie in it.
     """
     if len(panels) == 1:
         return image
@@ -164,9 +168,10 @@ def _begins(image, panels, sizes, name):
 
 
 def write_experiments(path, experiments, matrices, panels=None, read_from=None):
-    """The list with other crystals. read_from: the file it was read from, whose folder names of images are relative to;
-    those written are absolute. matrices: {index: columns a*, b*, c* in 1/A}. panels: corners (panels, 3) in m and axes
-    fast, slow, normal (panels, 3, 3) of every detector, whose hierarchy is then left out; None: as they are.
+    """The list with other crystals. read_from: the file it was read from, whose folder names of
+    images are relative to; those written are absolute. matrices: {index: columns a*, b*, c* in
+    1/A}. panels: corners (panels, 3) in m and axes fast, slow, normal (panels, 3, 3) of every
+    detector, whose hierarchy is then left out; None: as they are.
     """
     content = copy.deepcopy(experiments)
     if read_from is not None:
@@ -212,7 +217,8 @@ def digest(path):
 
 
 def write_file(path, content):
-    """Bytes into a file, which is there when it is complete; of several processes that write it, the last one's. FileError."""
+    """Bytes into a file, which is there when it is complete; of several processes that write it,
+    the last one's. FileError."""
     part = f"{path}.{secrets.token_hex(8)}.part"
     try:
         # A file of this name that is there, or a link, is not opened.

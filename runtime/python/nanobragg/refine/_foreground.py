@@ -6,11 +6,11 @@ from ._positions import scattering_vectors
 
 
 def foreground(profile, sim, at, panel, rows):
-    """Which pixels of reflections' boxes lie within n_sigma times sigma_b of the ray that is predicted, on whichever frame. All,
-    where the profile does not say these.
+    """Which pixels of reflections' boxes lie within n_sigma times sigma_b of the ray that is
+    predicted, on whichever frame. All, where the profile does not say these.
 
-    profile: of an experiment list. sim: a simulator that knows where pixels are. For each pixel: at, where its
-    reflection is predicted (fast, slow), panel, and rows (slow, fast).
+    profile: of an experiment list. sim: a simulator that knows where pixels are. For each pixel:
+    at, where its reflection is predicted (fast, slow), panel, and rows (slow, fast).
     """
     reach = [profile.get(name) for name in ("n_sigma", "sigma_b")]
     if not all(isinstance(value, float) and value > 0 for value in reach):

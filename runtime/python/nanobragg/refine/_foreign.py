@@ -13,8 +13,8 @@ from ._axes import Unplaced
 from ._fabio import opened
 from ._photographs import Photograph, measured, of_mini_header
 
-# Where words of headers have the numbers of a Photograph: by the module of fabio, the names that a word may have, which of its numbers it
-# is, and its unit in that of the Photograph.
+# Where words of headers have the numbers of a Photograph: by the module of fabio, the names that a
+# word may have, which of its numbers it is, and its unit in that of the Photograph.
 _ESRF = {"wavelength": (("WaveLength",), 0, 1e10), "distance": (("SampleDistance", "Distance"), 0, 1e3), "pixel": (("PSize_1",), 0, 1e3),
          "fast": (("Center_1",), 0, 1), "slow": (("Center_2",), 0, 1), "seconds": (("ExposureTime",), 0, 1)}
 _BRUKER = {"wavelength": (("WAVELEN",), 0, 1), "distance": (("DISTANC",), -1, 10), "fast": (("CENTER",), -2, 1), "slow": (("CENTER",), -1, 1),
@@ -31,7 +31,8 @@ _MAR = 1024  # where the header of a MarCCD or Rayonix TIFF begins
 
 
 def read_foreign(path, name, number, content):
-    """The Photograph in frame ``number`` of the file ``name``, which is neither CBF nor SMV nor HDF5. content: its bytes. FileError."""
+    """The Photograph in frame ``number`` of the file ``name``, which is neither CBF nor SMV nor
+    HDF5. content: its bytes. FileError."""
     fabio = opened(path, name, number, content)
     if fabio is not None and (found := _by_words(path, *fabio, content)) is not None:
         return found
@@ -72,7 +73,8 @@ def _by_words(path, kind, words, image, content):
 
 
 def _mar_header(content, shape):
-    """Fields of a Photograph by the header of Mar's and Rayonix' CCDs; None where the TIFF has none."""
+    """Fields of a Photograph by the header of Mar's and Rayonix' CCDs; None where the TIFF has
+    none."""
     order = "<" if content.startswith(b"II") else ">"
     at = lambda offset: struct.unpack_from(f"{order}i", content, _MAR + offset)[0]
     if len(content) < 4 * _MAR or (at(84), at(80)) != shape:
@@ -84,7 +86,8 @@ def _mar_header(content, shape):
 
 
 def by_dxtbx(path, name, number):
-    """The Photograph that dxtbx makes of frame ``number``; None of formats that it does not know, or where it is not installed."""
+    """The Photograph that dxtbx makes of frame ``number``; None of formats that it does not know,
+    or where it is not installed."""
     try:
         from dxtbx.format.Registry import get_format_class_for_file
         from dxtbx.model.experiment_list import ExperimentListFactory

@@ -23,7 +23,8 @@ _NAMES = {"silicon": "Si", "si": "Si", "cadmium telluride": "CdTe", "cdte": "CdT
 
 
 def material_named(text):
-    """The formula of a sensor's material as files write it; the text itself of one that is not known."""
+    """The formula of a sensor's material as files write it; the text itself of one that is not
+    known."""
     return _NAMES.get(text.strip().lower(), text.strip())
 
 
@@ -38,8 +39,9 @@ def attenuation_length(material, wavelength):
 
 @dataclasses.dataclass
 class Detector:
-    """A detector across the beam: distance (mm) along the beam, centre (pixels) where the beam meets it, tilts (rad) about the
-    laboratory's x and y; its panels move with it. Pixels are (fast, slow) of the image, whole numbers are edges.
+    """A detector across the beam: distance (mm) along the beam, centre (pixels) where the beam
+    meets it, tilts (rad) about the laboratory's x and y; its panels move with it. Pixels are (fast,
+    slow) of the image, whole numbers are edges.
     """
 
     wavelength: float
@@ -55,8 +57,9 @@ class Detector:
 
     @classmethod
     def turned(cls, wavelength, pixel, distance, foot, tilts, **more):
-        """A detector that was turned by ``tilts`` about the sample. distance (mm): to its plane; foot (pixels): the place of the
-        plane that is nearest to the sample, where the beam would meet it without tilts."""
+        """A detector that was turned by ``tilts`` about the sample. distance (mm): to its plane;
+        foot (pixels): the place of the plane that is nearest to the sample, where the beam would
+        meet it without tilts."""
         detector = cls(wavelength, pixel, distance, tuple(foot), tilts, **more)
         fast, slow, normal = detector.axes()
         away = distance / (normal @ BEAM) * BEAM - distance * normal
@@ -78,23 +81,24 @@ class Detector:
         return self.distance * BEAM - self.pixel * (self.centre[0] * fast + self.centre[1] * slow)
 
     def placed(self):
-        """Places of the panels: corners (mm), fast, slow, normal away from the sample, (panels, 3) each, without shifts of modules."""
+        """Places of the panels: corners (mm), fast, slow, normal away from the sample, (panels, 3)
+        each, without shifts of modules."""
         frame = self.axes()
         corner, fast, slow = self.corner() + self.panels.corner @ frame, self.panels.fast @ frame, self.panels.slow @ frame
         normal = numpy.cross(fast, slow)
         return corner, fast, slow, normal * numpy.sign((normal * corner).sum(axis=1))[:, None]
 
     def _entered(self, cosine):
-        """How far (mm) photons of rays of these cosines with the normal go along the plane of the sensor before it absorbs them, in
-        the mean."""
+        """How far (mm) photons of rays of these cosines with the normal go along the plane of the
+        sensor before it absorbs them, in the mean."""
         if not self.attenuation or not self.thickness:
             return numpy.zeros(len(cosine))
         path = numpy.clip(self.thickness / cosine / self.attenuation, -500, 500)
         return self.attenuation * (1 - path / numpy.expm1(path)) * numpy.sqrt(numpy.maximum(1 - cosine**2, 0))
 
     def meet(self, rays, panel=None):
-        """Pixels where rays from the sample are absorbed, by the panels of these numbers; None: by whichever they meet, nan where
-        that is none."""
+        """Pixels where rays from the sample are absorbed, by the panels of these numbers; None: by
+        whichever they meet, nan where that is none."""
         rays = rays / numpy.linalg.norm(rays, axis=1)[:, None]
         if panel is None:
             return self._first_met(rays) if len(self.panels) > 1 else self.meet(rays, numpy.zeros(len(rays), int))
@@ -145,8 +149,8 @@ class Detector:
         return (places / numpy.linalg.norm(places, axis=1)[:, None] - BEAM) / self.wavelength
 
     def radii(self, shape):
-        """Radii of the pixels of an image of this shape, pixels: the same for all light of one scattering angle, and near the beam the
-        distance from where it meets the detector."""
+        """Radii of the pixels of an image of this shape, pixels: the same for all light of one
+        scattering angle, and near the beam the distance from where it meets the detector."""
         found = numpy.zeros(shape, "f4")
         for part, corner, fast, slow in zip(self.panels.parts(shape), *self.placed()[:3]):
             f, s = (self.pixel * (numpy.arange(p.stop - p.start, dtype="f4") + 0.5) for p in part[::-1])
@@ -172,21 +176,25 @@ _ENOUGH = 1e-4  # part of the sum of squares: a step that makes it less by less 
 
 
 def _covariance(mosaic):
-    """The covariance of rotations of mosaic blocks, about the laboratory's axes, in parts of their mean square across the beam.
+    """The covariance of rotations of mosaic blocks, about the laboratory's axes, in parts of their
+    mean square across the beam.
 
-    A rotation about the beam brings no node nearer to the sphere, so that its own variance does not move spots.
+    A rotation about the beam brings no node nearer to the sphere, so that its own variance does not
+    move spots.
     """
     a, b, c, d, _ = mosaic
     return numpy.array([[1 + a, b, c], [b, 1 - a, d], [c, d, 1]])
 
 
 def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
-    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the Ewald sphere. panel: that of each
-    reflection; None: the one that it meets, and nan where that is none.
+    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the
+    Ewald sphere. panel: that of each reflection; None: the one that it meets, and nan where that is
+    none.
 
-    A node comes onto the sphere by the likeliest rotation of mosaic blocks and wavelength. Where blocks are alike in all directions
-    the rotation is that about the axis at a right angle to beam and node, as DIALS predicts stills. mosaic: four numbers of
-    _covariance(), and the width of the spectrum, a part of the wavelength, over that of mosaic blocks, rad.
+    A node comes onto the sphere by the likeliest rotation of mosaic blocks and wavelength. Where
+    blocks are alike in all directions the rotation is that about the axis at a right angle to beam
+    and node, as DIALS predicts stills. mosaic: four numbers of _covariance(), and the width of the
+    spectrum, a part of the wavelength, over that of mosaic blocks, rad.
     """
     s0 = BEAM / detector.wavelength
     q, covariance, missing, longer = hkl @ matrix.T, _covariance(mosaic), None, 0.0
@@ -207,8 +215,8 @@ def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
 
 @dataclasses.dataclass
 class Fitted:
-    """Matrix (columns a*, b*, c*, 1/A), detector, mosaic, which reflections have spots, and how far (pixels, fast and slow)
-    the spots are from them."""
+    """Matrix (columns a*, b*, c*, 1/A), detector, mosaic, which reflections have spots, and how far
+    (pixels, fast and slow) the spots are from them."""
 
     matrix: numpy.ndarray
     detector: Detector
@@ -225,7 +233,8 @@ class Fitted:
 
 
 def assign(fitted, at, tolerance, sphere, limit=numpy.inf):
-    """Which spots are within so many pixels of their reflections, whose nodes miss the sphere by so much (rad)."""
+    """Which spots are within so many pixels of their reflections, whose nodes miss the sphere by so
+    much (rad)."""
     q = fitted.detector.scattering_vectors(at)
     hkl = numpy.rint(q @ numpy.linalg.inv(fitted.matrix).T).astype(int)
     some = hkl.any(axis=1)
@@ -238,7 +247,8 @@ def assign(fitted, at, tolerance, sphere, limit=numpy.inf):
 
 
 def near_sphere(fitted, shape, sphere):
-    """Pixels (fast, slow) of all reflections on an image of this shape whose nodes miss the sphere by less (rad)."""
+    """Pixels (fast, slow) of all reflections on an image of this shape whose nodes miss the sphere
+    by less (rad)."""
     detector, s0 = fitted.detector, BEAM / fitted.detector.wavelength
     most = (numpy.linalg.norm(numpy.linalg.inv(fitted.matrix), axis=1) * detector.finest(shape)).astype(int)
     hkl = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most), indexing="ij"), axis=-1).reshape(-1, 3)
@@ -253,12 +263,14 @@ def near_sphere(fitted, shape, sphere):
 
 
 def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
-    """Fits orientation, distance and centre to places of spots; robust against some that are indexed wrongly.
+    """Fits orientation, distance and centre to places of spots; robust against some that are
+    indexed wrongly.
 
-    cell: the OrientedCell. tilt: sigma of the detector's tilts, rad. shape: sigma of the cell's strains; its mean length
-    is held with a distance that is free, since a still cannot tell them apart. mosaic: sigma of the directions of the mosaic
-    spread and of the logarithm of the spectrum's width. place: sigma of distance (mm) and centre (pixels). Numbers with the
-    sigma 0 are held. Nodes are trusted to be on the sphere as far as those of the reflections are.
+    cell: the OrientedCell. tilt: sigma of the detector's tilts, rad. shape: sigma of the cell's
+    strains; its mean length is held with a distance that is free, since a still cannot tell them
+    apart. mosaic: sigma of the directions of the mosaic spread and of the logarithm of the
+    spectrum's width. place: sigma of distance (mm) and centre (pixels). Numbers with the sigma 0
+    are held. Nodes are trusted to be on the sphere as far as those of the reflections are.
     """
     strains, start = cell.size - 3, fitted.detector
     sigma = numpy.concatenate([numpy.full(3, numpy.inf), numpy.full(3, place), numpy.full(2, tilt), numpy.full(strains, shape),

@@ -29,8 +29,8 @@ def is_full(header):
 
 @dataclasses.dataclass
 class Element:
-    """A flat part of a detector: directions of its pixels and its corner (mm) in the laboratory, pixels (slow, fast) that it has and
-    where they begin in the file's images, one below another."""
+    """A flat part of a detector: directions of its pixels and its corner (mm) in the laboratory,
+    pixels (slow, fast) that it has and where they begin in the file's images, one below another."""
 
     fast: numpy.ndarray
     slow: numpy.ndarray
@@ -40,8 +40,8 @@ class Element:
 
 
 def read_header(path, header):
-    """Wavelength (A), size of a pixel (mm), the numbers from which on and down to which there is no measurement (inf, -1: nothing is
-    said), and the detector's Elements."""
+    """Wavelength (A), size of a pixel (mm), the numbers from which on and down to which there is no
+    measurement (inf, -1: nothing is said), and the detector's Elements."""
     tables = dict(_core.cif_items(path, header + "\n;\n"))  # the text field that the header of the pixels begins
     wavelengths = tables.get("_diffrn_radiation_wavelength.wavelength") or tables.get("_diffrn_radiation_wavelength.value")
     wavelength = _number(wavelengths[0]) if wavelengths else 0.0

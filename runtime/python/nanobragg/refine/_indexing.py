@@ -41,7 +41,8 @@ def _periods(vectors, q, shifted=False):
 
 
 def _shifts(real, q):
-    """Shifts of q that put its origin on one of the lattice's nodes; real: the axes in the laboratory."""
+    """Shifts of q that put its origin on one of the lattice's nodes; real: the axes in the
+    laboratory."""
     phases = 2 * numpy.pi * q @ real
     parts = numpy.arctan2(numpy.sin(phases).sum(axis=0), numpy.cos(phases).sum(axis=0)) / (2 * numpy.pi)
     # For a part near a half the other way round is as likely.
@@ -61,8 +62,8 @@ def _apart(vectors, order, count, degrees=2.0):
 
 
 def _orientations(q, real, times, shifted=False):
-    """Rotations U, so that U real has the axes in the laboratory, with scores: best first. times: periods of the shortest
-    axis that q has.
+    """Rotations U, so that U real has the axes in the laboratory, with scores: best first. times:
+    periods of the shortest axis that q has.
 
     The shortest axis is looked for among all directions; the others stand on a circle about it.
     """
@@ -101,11 +102,13 @@ def _turned_onto(hkl, q, reciprocal, turn, scale):
 
 
 def orient(q, light, cell, shifted=False):
-    """The rotation U of a cell by which most spots are near nodes, the scale of q that they ask for, which part of the spots to
-    1/d = 25 / (shortest axis) that is, and what was taken off q: (U, scale, part, shift); None where there are too few spots.
+    """The rotation U of a cell by which most spots are near nodes, the scale of q that they ask
+    for, which part of the spots to 1/d = 25 / (shortest axis) that is, and what was taken off q:
+    (U, scale, part, shift); None where there are too few spots.
 
-    q: scattering vectors of spots, 1/A; a distance that is wrong by some per cent makes them too long or too short.
-    shifted: looks for a shift, too, which the beam's place has where it is wrong by some pixels; else that is 0.
+    q: scattering vectors of spots, 1/A; a distance that is wrong by some per cent makes them too
+    long or too short. shifted: looks for a shift, too, which the beam's place has where it is wrong
+    by some pixels; else that is 0.
     """
     real = real_basis(cell)
     reciprocal = numpy.linalg.inv(real).T

@@ -1,5 +1,6 @@
-"""Miller indices that intensities tell, where places of spots do not: the other choices of a symmetric or almost symmetric lattice, and a
-beam that is off by whole reciprocal lattice vectors."""
+"""Miller indices that intensities tell, where places of spots do not: the other choices of a
+symmetric or almost symmetric lattice, and a beam that is off by whole reciprocal lattice vectors.
+"""
 
 import dataclasses
 import itertools
@@ -47,7 +48,8 @@ def by_model(model):
 
 
 class Light:
-    """Logarithms of the light of a lattice's spots, and what they have in common: scale, resolution, distance from the sphere."""
+    """Logarithms of the light of a lattice's spots, and what they have in common: scale,
+    resolution, distance from the sphere."""
 
     def __init__(self, lattice, light):
         use = lattice.indexed
@@ -61,12 +63,14 @@ class Light:
         return lambda logs: logs[use] - basis @ (basis.T @ logs[use])
 
     def tells(self, known):
-        """Whether agreement() with intensities can be told: enough of them are known, and they differ."""
+        """Whether agreement() with intensities can be told: enough of them are known, and they
+        differ."""
         use = numpy.isfinite(known)
         return use.sum() >= _LEAST and self.without(use)(known).std() > _VARIED
 
     def agreement(self, known):
-        """By how many sigmas more than chance the light is like intensities, of which logarithms are known, or nan."""
+        """By how many sigmas more than chance the light is like intensities, of which logarithms
+        are known, or nan."""
         use = numpy.isfinite(known)
         if use.sum() < _LEAST:
             return 0.0
@@ -76,7 +80,8 @@ class Light:
 
 
 def shifted(light, choices, possible, known):
-    """The number of the shift of indices by which light is decidedly more like intensities, by any of the choices of indices; else 0."""
+    """The number of the shift of indices by which light is decidedly more like intensities, by any
+    of the choices of indices; else 0."""
     score = lambda shift: max(light.agreement(known(numpy.rint((light.hkl + shift) @ choice).astype(int))) for choice in choices)
     if (first := score(possible[0])) > _DECIDED:
         return 0
@@ -86,7 +91,8 @@ def shifted(light, choices, possible, known):
 
 
 def in_setting(lattice, group, cell, spots, system):
-    """A centred lattice by the indices, of those that its cell allows, by which most spots have allowed ones: obverse or reverse."""
+    """A centred lattice by the indices, of those that its cell allows, by which most spots have
+    allowed ones: obverse or reverse."""
     if not numpy.any(absent(group, numpy.eye(3, dtype=int))):
         return lattice
     turns = settings_of(cell)
@@ -96,7 +102,8 @@ def in_setting(lattice, group, cell, spots, system):
 
 
 def settings_of(cell):
-    """Matrices by which rows of Miller indices are multiplied: all that the cell (A, degrees) allows, the identity first."""
+    """Matrices by which rows of Miller indices are multiplied: all that the cell (A, degrees)
+    allows, the identity first."""
     return [numpy.eye(3), *_core.indexing_choices("P 1", list(cell), OBLIQUITY)[1]]
 
 
@@ -105,7 +112,8 @@ def absent(group, hkl):
 
 
 class Candidates:
-    """A lattice by all choices of its indices: Fitted of each, those that are not exact fitted again to its spots."""
+    """A lattice by all choices of its indices: Fitted of each, those that are not exact fitted
+    again to its spots."""
 
     def __init__(self, lattice, choices, spots, system):
         self.lattices = [by_choice(lattice, choice, spots, system) for choice in choices]
@@ -115,7 +123,8 @@ class Candidates:
         self.places = numpy.array([-_PLACES * len(off) * numpy.log(off.mean() + _SHARP**2) for off in within])
 
     def likelihoods(self, known):
-        """The logarithm of the likelihood of each choice, by places and light; known: logarithms of the spots' intensities by each choice, or nan."""
+        """The logarithm of the likelihood of each choice, by places and light; known: logarithms of
+        the spots' intensities by each choice, or nan."""
         light = numpy.array([self.light.agreement(logs) for logs in known])
         return self.places + numpy.maximum(light, 0)**2 / 2
 
@@ -143,14 +152,16 @@ def by_choice(lattice, choice, spots, system):
 
 
 def chosen(likelihoods):
-    """The likeliest choice, and by how many sigmas it is likelier than the next, inf where it is the only one."""
+    """The likeliest choice, and by how many sigmas it is likelier than the next, inf where it is
+    the only one."""
     order = numpy.argsort(-likelihoods)
     return int(order[0]), float(numpy.sqrt(2 * (likelihoods[order[0]] - likelihoods[order[1]]))) if len(order) > 1 else numpy.inf
 
 
 def by_each_other(candidates, group):
-    """The choice of each lattice's indices by which the light of equivalents is alike, and its margin (Brehm and Diederichs, 2014). The
-    first choice of the lattice of most spots is as good as any other.
+    """The choice of each lattice's indices by which the light of equivalents is alike, and its
+    margin (Brehm and Diederichs, 2014). The first choice of the lattice of most spots is as good as
+    any other.
 
     candidates: a Candidates for each lattice; group: their space group.
     """
@@ -172,7 +183,8 @@ def by_each_other(candidates, group):
 
 
 def _agreed(candidates, of, logs, order, size):
-    """How much all agree, and the choice and its margin of each lattice. order: in which they join."""
+    """How much all agree, and the choice and its margin of each lattice. order: in which they join.
+    """
     total, count, choices = numpy.zeros(size), numpy.zeros(size), {}
 
     def add(number, sign):

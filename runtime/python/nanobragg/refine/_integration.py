@@ -1,4 +1,5 @@
-"""Intensities of all reflections of a still by its model, on their own pixels: neighbours and background are fitted together."""
+"""Intensities of all reflections of a still by its model, on their own pixels: neighbours and
+background are fitted together."""
 
 import dataclasses
 
@@ -43,8 +44,9 @@ class Integrated:
     chi2: numpy.ndarray  # per pixel, by the profile
 
     def in_photons(self, spread):
-        """With photons of a detector whose single pixels show a part ``spread`` of their noise, so that its pixels are counted by a unit
-        that is as much too small, and its sums vary more than pixels that differ by chance alone."""
+        """With photons of a detector whose single pixels show a part ``spread`` of their noise, so
+        that its pixels are counted by a unit that is as much too small, and its sums vary more than
+        pixels that differ by chance alone."""
         return dataclasses.replace(self, **{name: spread * getattr(self, name) for name in ("photons", "variance", "per", "background")})
 
     def chosen(self, which):
@@ -54,8 +56,8 @@ class Integrated:
 def integrate(fit, boxes, detector):
     """The Integrated of a still.
 
-    fit: the Fit, at its end. boxes: Boxes of the whole image's pixels, as many as reflections may have light in.
-    detector: the Detector, for where panels and modules lie in the image.
+    fit: the Fit, at its end. boxes: Boxes of the whole image's pixels, as many as reflections may
+    have light in. detector: the Detector, for where panels and modules lie in the image.
     """
     blocks, x = _of_unit_factors(fit.model), fit.x
     rows = _rows(blocks, x)
@@ -138,7 +140,8 @@ class _Index:
 
 
 def _profiles(moments, share, spread, panel, half, modules, index):
-    """The part of each reflection's light in each pixel by one set of blocks, times its share: (pixels, reflections)."""
+    """The part of each reflection's light in each pixel by one set of blocks, times its share:
+    (pixels, reflections)."""
     entries = [(numpy.zeros(0), numpy.zeros((2, 0), int))]
     for size in numpy.unique(half):
         of = numpy.flatnonzero((half == size) & (share > 0))
@@ -163,8 +166,9 @@ def _profiles(moments, share, spread, panel, half, modules, index):
 def _solved(profiles, boxes, response):
     """Fields of Integrated that follow from pixels, by name.
 
-    Least squares of photons of all reflections and, of each box, of how much its background is off the still's. Weights are by the
-    variance of what was found in the round before, so that photons are those of greatest likelihood.
+    Least squares of photons of all reflections and, of each box, of how much its background is off
+    the still's. Weights are by the variance of what was found in the round before, so that photons
+    are those of greatest likelihood.
     """
     data, level, count = boxes.data, boxes.background, profiles.shape[1]
     if not count:
@@ -194,7 +198,8 @@ def _solved(profiles, boxes, response):
 
 
 def _offset(data, level, boxes, dark):
-    """How far, as part of it, the background of a box is off, by pixels without light of the model."""
+    """How far, as part of it, the background of a box is off, by pixels without light of the model.
+    """
     excess, whole, noise = (numpy.bincount(boxes.box[dark], weights=values[dark], minlength=boxes.count)
                             for values in (data - level, level, variance(level, boxes.calibration)))
     some = noise > 0

@@ -6,11 +6,13 @@ from ._term import Point, give_memory_back
 
 
 class Joint:
-    """terms: of each shot of this rank a Term, or None where it was rejected. shared: a Shared. restraints: an
-    AmplitudeRestraints, or None. start: shared numbers. own: a row for each shot of this rank.
+    """terms: of each shot of this rank a Term, or None where it was rejected. shared: a Shared.
+    restraints: an AmplitudeRestraints, or None. start: shared numbers. own: a row for each shot of
+    this rank.
 
-    ``turn`` measures curvatures and weights; from then on numbers are counted from that point, in units in which the
-    curvature is about 1: common ones so that each shot's own follow them, structure factors one by one.
+    ``turn`` measures curvatures and weights; from then on numbers are counted from that point, in
+    units in which the curvature is about 1: common ones so that each shot's own follow them,
+    structure factors one by one.
     """
 
     def __init__(self, ranks, terms, shared, restraints, start, own):
@@ -18,8 +20,8 @@ class Joint:
         self.start, self.own = start, own
 
     def curvature(self, projected=False, cautious=False):
-        """Weights anew; then metrics of the shots here, and the curvature for p (k, k) and for structure factors, and
-        how many shots say something of each structure factor.
+        """Weights anew; then metrics of the shots here, and the curvature for p (k, k) and for
+        structure factors, and how many shots say something of each structure factor.
         """
         point, k = Point(self.shared, self.start), self.shared.common.size
         metrics = [None] * len(self.terms)
@@ -43,8 +45,9 @@ class Joint:
         return metrics, common, amplitudes, seen
 
     def rescale(self, seen, known):
-        """The common scale of seen F and of the shots, of which the pixels say nothing: so that half of the known F are
-        greater than at the start. The restraints alone would leave it to the logarithms of the weakest ones.
+        """The common scale of seen F and of the shots, of which the pixels say nothing: so that
+        half of the known F are greater than at the start. The restraints alone would leave it to
+        the logarithms of the weakest ones.
         """
         if not known.any():
             return
@@ -66,7 +69,8 @@ class Joint:
             self.unit /= self.shared.amplitudes.slopes(self.shared.split(self.start)[1])
 
     def _change(self, shared):
-        """The change of p and of the numbers of structure factors, for shared numbers in the units."""
+        """The change of p and of the numbers of structure factors, for shared numbers in the units.
+        """
         p, factors = self.shared.split(shared)
         return numpy.linalg.solve(self.root.T, p) if len(p) else p, factors * self.unit
 

@@ -28,8 +28,9 @@ class _Unpickler(pickle.Unpickler):
 
 
 class Kept:
-    """A folder of results, each in a file whose name is a digest of all that the result follows from. folder: None keeps nothing.
-    resume: results that are there are used; else they are removed."""
+    """A folder of results, each in a file whose name is a digest of all that the result follows
+    from. folder: None keeps nothing. resume: results that are there are used; else they are
+    removed."""
 
     def __init__(self, folder, resume):
         self.folder = folder

@@ -1,4 +1,5 @@
-"""The lattices of a still: orientations of a known cell on one detector, each with spots of its own."""
+"""The lattices of a still: orientations of a known cell on one detector, each with spots of its
+own."""
 
 import dataclasses
 import itertools
@@ -12,8 +13,9 @@ from ._indexing import orient, real_basis
 
 MOST_LATTICES = 3  # that are looked for
 
-# Limit of 1/d (1/A), pixels and degrees within which spots are indexed, and what is free: sigmas of the detector's tilts,
-# the cell's form, and the directions of the mosaic spread. From what is sure to what is fine.
+# Limit of 1/d (1/A), pixels and degrees within which spots are indexed, and what is free: sigmas of
+# the detector's tilts, the cell's form, and the directions of the mosaic spread. From what is sure
+# to what is fine.
 STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
           (numpy.inf, 3.0, 1.0, {"tilt": 0.01, "mosaic": 0.5}),
           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}),
@@ -53,7 +55,8 @@ def fit_stages(fitted, spots, system, stages, held=False):
 
 
 def _reached(fitted, spots):
-    """The lattice with the spots near its reflections, and the angle off the sphere up to which nodes of a mosaic crystal have light."""
+    """The lattice with the spots near its reflections, and the angle off the sphere up to which
+    nodes of a mosaic crystal have light."""
     fitted = _assigned(fitted, spots)
     while fitted.reach < _FARTHEST and numpy.sqrt((fitted.missing[fitted.indexed]**2).mean()) > _FLAT * fitted.reach:
         wider = _assigned(dataclasses.replace(fitted, reach=_WIDER * fitted.reach), spots)
@@ -69,8 +72,8 @@ def _assigned(fitted, spots, shift=0.0):
 
 
 def orientation(spots, detectors, model, held=False, sure=True):
-    """The Fitted of the lattice that most spots are of. held: the detector stays. sure: whether the beam may be where the detectors say.
-    Rejected where there is none."""
+    """The Fitted of the lattice that most spots are of. held: the detector stays. sure: whether the
+    beam may be where the detectors say. Rejected where there is none."""
     found = []
     for shifted in (False,) if held else (False, True) if sure else (True,):  # the beam's place may be some pixels off
         if shifted and found and max(part for _, _, part, *_ in found) > 0.5:
@@ -105,8 +108,9 @@ def _by_chance(fitted, spots):
 
 
 def beams(detector, shape):
-    """The detector with the beam where the symmetries of an image of this shape bring it, and some pixels elsewhere. An image that is
-    mirrored or turned by 90 degrees shows the crystal in another orientation; only the place of the beam betrays it."""
+    """The detector with the beam where the symmetries of an image of this shape bring it, and some
+    pixels elsewhere. An image that is mirrored or turned by 90 degrees shows the crystal in another
+    orientation; only the place of the beam betrays it."""
     size = numpy.array(shape[::-1], float)
     part = numpy.array(detector.centre) / size
     places = [detector.centre]
@@ -123,8 +127,9 @@ def _is_poor(lattices, near=_NEAR_SPOTS):
 
 
 def lattices_anywhere(found, spots, detector, shape, model, most):
-    """The Fitted of each lattice, as of lattices_of(), with the beam elsewhere where few spots are explained otherwise. found: those of
-    lattices_of(), none where they are rejected. shape: of the image."""
+    """The Fitted of each lattice, as of lattices_of(), with the beam elsewhere where few spots are
+    explained otherwise. found: those of lattices_of(), none where they are rejected. shape: of the
+    image."""
     if len(spots) < _ENOUGH or found and not _is_poor(found, _NEAR_SPOTS if len(found) > 1 else _NEAR_ALONE):
         return found
     for moved in beams(detector, shape):
@@ -138,12 +143,14 @@ def lattices_anywhere(found, spots, detector, shape, model, most):
 
 
 def lattices_near(lattice, spots, model, most):
-    """The Fitted of each lattice, the first of which is near this one: that of another still of the crystal."""
+    """The Fitted of each lattice, the first of which is near this one: that of another still of the
+    crystal."""
     return _with_others([_sure(fit_stages(lattice, spots, model.system, STAGES), spots)], spots, model, most)
 
 
 def sharp_spots(hot, lattice):
-    """Which of the pixels that are much brighter than all around them are spots: those on reflections, if most of them are."""
+    """Which of the pixels that are much brighter than all around them are spots: those on
+    reflections, if most of them are."""
     at = numpy.argwhere(hot)
     on = assign(lattice, at[:, ::-1] + 0.5, _ON, lattice.reach).indexed if len(at) else numpy.zeros(0, bool)
     found = numpy.zeros_like(hot)
@@ -153,7 +160,8 @@ def sharp_spots(hot, lattice):
 
 
 def without_pieces(spots, lattice):
-    """The spots, those together that are near one reflection of the lattice: long faint ones are found in pieces."""
+    """The spots, those together that are near one reflection of the lattice: long faint ones are
+    found in pieces."""
     near = (numpy.linalg.norm(lattice.off, axis=1) < _PIECE) & (numpy.abs(lattice.missing) < lattice.reach) & lattice.hkl.any(axis=1)
     of = distinct(numpy.column_stack([lattice.hkl, numpy.where(near, -1, numpy.arange(len(spots)))]))[2]
     return spots.joined(of)
@@ -165,7 +173,8 @@ def assigned(lattices, spots):
 
 
 def lattices_of(spots, detectors, model, most):
-    """The Fitted of each lattice, at most so many, those of most spots first. They have one detector, and no spot in common."""
+    """The Fitted of each lattice, at most so many, those of most spots first. They have one
+    detector, and no spot in common."""
     return _with_others([orientation(spots, detectors, model)], spots, model, most)
 
 
@@ -191,7 +200,8 @@ def _is_domain(lattice, others):
 
 
 def _turned(matrix, other):
-    """By how much one lattice is turned against another, rad; inf where it is too much to tell which axes are the same."""
+    """By how much one lattice is turned against another, rad; inf where it is too much to tell
+    which axes are the same."""
     same = other @ numpy.rint(numpy.linalg.inv(other) @ matrix)
     if abs(numpy.linalg.det(same) / numpy.linalg.det(other)) < 0.5:
         return numpy.inf
@@ -214,8 +224,8 @@ def _apart(lattices):
 
 
 def refit(lattices, spots, system, stages, held=False):
-    """Each is fitted again to spots that are not another one's; the first says where the detector is. Domains of another are left out.
-    held: the detector stays."""
+    """Each is fitted again to spots that are not another one's; the first says where the detector
+    is. Domains of another are left out. held: the detector stays."""
     lattices, done = _apart(lattices), []
     of_any = _indexed(lattices)
     for one in lattices:

@@ -42,7 +42,8 @@ CAMERA = {"close_distance": "distance", "beam_center_fast": "centre", "beam_cent
 
 
 def _basis():
-    """The eight matrices that turn and strain a crystal without changing its volume: three rotations, five strains."""
+    """The eight matrices that turn and strain a crystal without changing its volume: three
+    rotations, five strains."""
     turns = [numpy.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) for x, y, z in numpy.eye(3)]
     strains = [numpy.diag([1.0, -1, 0]) / 2, numpy.diag([-1.0, -1, 2]) / 3]
     for i, j in ((1, 2), (0, 2), (0, 1)):
@@ -58,8 +59,9 @@ OF_CRYSTAL = ["orientation"] * 3 + ["strain"] * 5
 
 @dataclasses.dataclass
 class Crystal:
-    """A crystal of a still. matrix: columns a*, b*, c*, 1/A. A row for each matched spot: hkl, the order that is predicted,
-    spot, its number, off, predicted minus observed place (pixels, fast and slow)."""
+    """A crystal of a still. matrix: columns a*, b*, c*, 1/A. A row for each matched spot: hkl, the
+    order that is predicted, spot, its number, off, predicted minus observed place (pixels, fast and
+    slow)."""
 
     matrix: numpy.ndarray
     hkl: numpy.ndarray = dataclasses.field(default_factory=lambda: numpy.zeros((0, 3), int))
@@ -69,7 +71,8 @@ class Crystal:
     covariance: numpy.ndarray = None  # (8, 8), in steps
 
     def strain(self, cell):
-        """The deviatoric strain of the cell, (3, 3), in the crystal's frame (x along a, z along c*), and its sigmas."""
+        """The deviatoric strain of the cell, (3, 3), in the crystal's frame (x along a, z along
+        c*), and its sigmas."""
         change = numpy.linalg.inv(self.matrix).T @ numpy.linalg.inv(real_basis(cell))  # from the known cell to this one
         turn, stretch = linalg.polar(change / numpy.cbrt(numpy.linalg.det(change)))
         strain = stretch - numpy.eye(3)
@@ -87,7 +90,8 @@ class Crystal:
 
 @dataclasses.dataclass
 class Rays:
-    """Rays on the detector, of each the lowest indices (primitive), the order that is predicted, its place, and its number of orders."""
+    """Rays on the detector, of each the lowest indices (primitive), the order that is predicted,
+    its place, and its number of orders."""
 
     primitive: numpy.ndarray
     hkl: numpy.ndarray
@@ -102,9 +106,10 @@ class Rays:
 class LaueFit:
     """Camera, crystals and spectrum of a white-beam still.
 
-    spots: Spots of the still, at: their places (n, 2), pixels, noise: the errors of these by noise, and wide: the mean of their
-    variances along fast and slow, pixels^2, nan where it is not known. shape: pixels, slow and fast. band: wavelengths, A.
-    held: names of groups that stay; restrain: sigmas about the start: mm, degrees, and strain without a unit.
+    spots: Spots of the still, at: their places (n, 2), pixels, noise: the errors of these by noise,
+    and wide: the mean of their variances along fast and slow, pixels^2, nan where it is not known.
+    shape: pixels, slow and fast. band: wavelengths, A. held: names of groups that stay; restrain:
+    sigmas about the start: mm, degrees, and strain without a unit.
     """
 
     def __init__(self, camera, model, shape, band, spots, at, noise, wide, held=(), restrain=None, polarization=0.99):
@@ -192,7 +197,8 @@ class LaueFit:
         return Camera(1e3 * corner, fast, slow, self.camera.pixel)
 
     def table(self, crystal):
-        """The Reflections of a crystal on the detector as it stands, without those that have no structure factor."""
+        """The Reflections of a crystal on the detector as it stands, without those that have no
+        structure factor."""
         self._fix_start()
         self.sim["reciprocal_matrix"] = METRES * crystal.matrix
         table = self.sim.reflections()
@@ -212,8 +218,8 @@ class LaueFit:
         return rays.chosen(numpy.argsort(numpy.linalg.norm(rays.primitive @ crystal.matrix.T, axis=1), kind="stable"))
 
     def match(self, crystals, reach, taken=None):
-        """Matches spots and rays that are each other's nearest, within ``reach`` pixels, and no more of both than chance leaves apart.
-        taken: spots of other crystals."""
+        """Matches spots and rays that are each other's nearest, within ``reach`` pixels, and no
+        more of both than chance leaves apart. taken: spots of other crystals."""
         most = max(int(_CROWDED * self.shape[0] * self.shape[1] / (numpy.pi * reach**2)), 20)
         free = numpy.setdiff1d(numpy.arange(len(self.at)), [] if taken is None else taken)
         spots = free[numpy.argsort(-self.light[free], kind="stable")][:most]
@@ -246,7 +252,8 @@ class LaueFit:
         return numpy.array([0.0 if group in self.held else wide[group] * units[group] for group in groups])
 
     def fit(self, held=(), only=None):
-        """Fits camera and crystals to the places of matched spots, robustly. held: more groups that stay. only: crystals that move."""
+        """Fits camera and crystals to the places of matched spots, robustly. held: more groups that
+        stay. only: crystals that move."""
         self._fix_start()
         crystals, before = self.crystals, self.held
         self.held = before | set(held)
@@ -304,14 +311,16 @@ class LaueFit:
             crystal.covariance, crystal.off = covariance[own, own], part
 
     def _beside_noise(self, off, crystals):
-        """The error beside noise with which half of the spots are as far off as half of normal deviates are."""
+        """The error beside noise with which half of the spots are as far off as half of normal
+        deviates are."""
         noise = numpy.concatenate([self.noise[crystal.spot] for crystal in crystals])[:, None]
         far = lambda sigma: numpy.median(numpy.abs(off) / numpy.hypot(sigma, noise)) - 0.6745
         most = 2 * float(numpy.median(numpy.abs(off))) + 2 * _LEAST_SIGMA
         return _LEAST_SIGMA if far(_LEAST_SIGMA) <= 0 else float(optimize.brentq(far, _LEAST_SIGMA, most))
 
     def _about(self):
-        """Where restraints draw the numbers to, in steps from the camera and the crystals of now."""
+        """Where restraints draw the numbers to, in steps from the camera and the crystals of now.
+        """
         about = numpy.zeros(5 + 8 * len(self.crystals))
         about[0] = self.start.distance - self.camera.distance
         about[1:3] = self.camera.pixel * (self.start.foot - self.camera.foot)
@@ -351,8 +360,8 @@ class LaueFit:
         return numpy.column_stack([table.fast, table.slow]), numpy.nan_to_num(slopes)
 
     def widen(self):
-        """Gives the crystals the mosaicity by which half of the spots are wider than seen: light of a slope of the spectrum moves spots
-        by as much as they are wide."""
+        """Gives the crystals the mosaicity by which half of the spots are wider than seen: light of
+        a slope of the spectrum moves spots by as much as they are wide."""
         for _ in range(2):
             ratios = []
             for crystal in self.crystals:
@@ -387,7 +396,8 @@ class LaueFit:
     # Light.
 
     def orders(self, crystal):
-        """All reflections in the band: hkl, places, wavelengths, and the photons that each node of the flux brings, (n, NODES)."""
+        """All reflections in the band: hkl, places, wavelengths, and the photons that each node of
+        the flux brings, (n, NODES)."""
         table, lit = self.table(crystal)
         table = self.sim.reflections(miller_index=table.miller_index[lit])
         density = self.sim["spectrum_density"]
@@ -404,9 +414,11 @@ class LaueFit:
         return table.miller_index, numpy.column_stack([table.fast, table.slow]), table.wavelength, by_node
 
     def fit_flux(self, seen):
-        """Fits the flux to the light of rays. seen: of each crystal the primitive indices of rays, their light, and its sigma, photons.
+        """Fits the flux to the light of rays. seen: of each crystal the primitive indices of rays,
+        their light, and its sigma, photons.
 
-        A flux is the exponential of a curve whose second differences are small: smooth, and greater than 0.
+        A flux is the exponential of a curve whose second differences are small: smooth, and greater
+        than 0.
         """
         rows, light, sigma, of = [], [], [], []
         self.set_flux(numpy.ones(NODES))

@@ -14,7 +14,8 @@ def _colour(part):
 
 
 def _map(still, width=640):
-    """Spots where they are: colour by energy, size by light, rings about those with several orders, crosses where nothing is indexed."""
+    """Spots where they are: colour by energy, size by light, rings about those with several orders,
+    crosses where nothing is indexed."""
     t, (slow, fast) = still.table, still.shape
     scale, (low, high) = width / fast, still.band
     energy, top = HC / t["wavelength"], max(t["photons"].max(), 1e-9)

@@ -1,4 +1,5 @@
-"""The orientation of a known cell by directions of scattering vectors, whose lengths a white beam does not tell."""
+"""The orientation of a known cell by directions of scattering vectors, whose lengths a white beam
+does not tell."""
 
 import itertools
 
@@ -38,8 +39,8 @@ def ray_of(hkl):
 
 
 def _lowest_rays(basis, group, finest):
-    """Directions of the rays of reflections that the space group allows to a limit of 1/d (1/A), the lowest indices first, and the length
-    of these."""
+    """Directions of the rays of reflections that the space group allows to a limit of 1/d (1/A),
+    the lowest indices first, and the length of these."""
     hkl = indices_to(basis, finest)
     hkl = hkl[~absent(group, hkl)] if len(hkl) else hkl
     length = numpy.linalg.norm(hkl @ basis.T, axis=1)
@@ -50,10 +51,11 @@ def _lowest_rays(basis, group, finest):
 
 
 class _Rays:
-    """Rays that spots may be on: those of low indices, more of them for spots whose direction is known better.
+    """Rays that spots may be on: those of low indices, more of them for spots whose direction is
+    known better.
 
-    q: unit vectors of spots. sines: of their Bragg angles. tolerance: rad by which the light of a spot may be off. ``off``: by which
-    its scattering vector then is.
+    q: unit vectors of spots. sines: of their Bragg angles. tolerance: rad by which the light of a
+    spot may be off. ``off``: by which its scattering vector then is.
     """
 
     def __init__(self, q, sines, model, band, tolerance):
@@ -74,8 +76,8 @@ class _Rays:
                 self.groups.append((members, rays, cKDTree(rays)))
 
     def nearest(self, turns, spots=None):
-        """How far each spot is from its nearest ray by each rotation, in parts of ``off``, and this ray. spots: of these alone, others are
-        infinitely far."""
+        """How far each spot is from its nearest ray by each rotation, in parts of ``off``, and this
+        ray. spots: of these alone, others are infinitely far."""
         distance, rays = numpy.full((len(turns), len(self.q)), numpy.inf), numpy.zeros((len(turns), len(self.q), 3))
         for members, directions, tree in self.groups:
             if spots is not None:
@@ -97,17 +99,19 @@ class _Rays:
 
 
 def _frames(one, other):
-    """Right-handed orthonormal bases (n, 3, 3), columns: a direction, the normal of its plane with another one, and the third."""
+    """Right-handed orthonormal bases (n, 3, 3), columns: a direction, the normal of its plane with
+    another one, and the third."""
     normal = numpy.cross(one, other)
     normal = normal / numpy.linalg.norm(normal, axis=-1, keepdims=True)
     return numpy.stack([numpy.broadcast_to(one, normal.shape), normal, numpy.cross(one, normal)], axis=-1)
 
 
 def by_rays(q, sines, model, band, tolerance):
-    """The rotations, from the crystal's frame to the laboratory, that bring most spots to rays: [(part of the spots, rotation)], best first.
+    """The rotations, from the crystal's frame to the laboratory, that bring most spots to rays:
+    [(part of the spots, rotation)], best first.
 
-    q: unit vectors of spots, the brightest first. sines, band: as of ``orientations``. tolerance: rad by which light may be off. Empty
-    where that is too much for a crystal with so many rays.
+    q: unit vectors of spots, the brightest first. sines, band: as of ``orientations``. tolerance:
+    rad by which light may be off. Empty where that is too much for a crystal with so many rays.
     """
     known = _Rays(q[:_SPOTS], sines[:_SPOTS], model, band, tolerance)
     if known.part < _PART:
@@ -151,11 +155,12 @@ def _distinct(found, known, count=4):
 
 
 def orientations(q, sines, light, model, band, tolerance):
-    """Rotations of the cell, from its frame (real_basis) to the laboratory, likeliest first, with the factor by which the
-    detector's distance is wrong.
+    """Rotations of the cell, from its frame (real_basis) to the laboratory, likeliest first, with
+    the factor by which the detector's distance is wrong.
 
-    q: unit vectors along scattering vectors of spots. sines: of their Bragg angles. light: photons. band: shortest and longest
-    wavelength, A. tolerance: rad by which light may be off in a white beam.
+    q: unit vectors along scattering vectors of spots. sines: of their Bragg angles. light: photons.
+    band: shortest and longest wavelength, A. tolerance: rad by which light may be off in a white
+    beam.
     """
     order = numpy.argsort(-light)
     if band[1] < NARROW * band[0]:

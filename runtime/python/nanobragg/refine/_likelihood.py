@@ -6,18 +6,21 @@ from ._shoeboxes import Planes
 
 
 def variance_of(photons, readout):
-    """The variance of a pixel: Poisson's for the expected photons, at least for one, and the read-out's."""
+    """The variance of a pixel: Poisson's for the expected photons, at least for one, and the
+    read-out's."""
     return numpy.maximum(photons, 1.0) + readout**2
 
 
 class GaussianLikelihood:
-    """Minus the logarithm of the Gaussian likelihood, sum(log(2 pi V) + (data - m)^2 / V) / 2, for the planes that make
-    it least. m: photons of the crystal and of a plane in each shoebox; V = max(m, 1) + readout^2. The derivative is
-    that of the docs of diffBragg: (1 - 2u - u^2 / V) / 2V for u = data - m, where m is above 1.
+    """Minus the logarithm of the Gaussian likelihood, sum(log(2 pi V) + (data - m)^2 / V) / 2, for
+    the planes that make it least. m: photons of the crystal and of a plane in each shoebox; V =
+    max(m, 1) + readout^2. The derivative is that of the docs of diffBragg: (1 - 2u - u^2 / V) / 2V
+    for u = data - m, where m is above 1.
     """
 
     def __init__(self, boxes, readout, planes):
-        """planes: photons per pixel, where they start; the next call starts where the last one ended."""
+        """planes: photons per pixel, where they start; the next call starts where the last one
+        ended."""
         self.boxes, self.readout, self.planes = boxes, readout, planes
 
     def _by_photons(self, photons):

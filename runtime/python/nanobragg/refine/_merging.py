@@ -1,4 +1,5 @@
-"""Intensities of many stills merged: their scales and errors, means of the data alone, and what a model adds to them."""
+"""Intensities of many stills merged: their scales and errors, means of the data alone, and what a
+model adds to them."""
 
 import dataclasses
 
@@ -22,10 +23,11 @@ _POINTS = 129  # at which a function of F is added up
 class Observations:
     """Intensities of reflections, F^2 on the scale of the model, on a number of crystals.
 
-    amplitudes: Amplitudes of the model. integrated: an Integrated of each crystal. stills: the number of each one's image.
-    Systematic absences are left out.
+    amplitudes: Amplitudes of the model. integrated: an Integrated of each crystal. stills: the
+    number of each one's image. Systematic absences are left out.
 
-    hkl: (n, 3) of the asymmetric unit; row, crystal: which of them, and which crystal, each observation is of.
+    hkl: (n, 3) of the asymmetric unit; row, crystal: which of them, and which crystal, each
+    observation is of.
     """
 
     def __init__(self, amplitudes, integrated, stills):
@@ -69,8 +71,8 @@ class Observations:
     def variances(self, mean, errors, which=slice(None)):
         """Variances of observations of reflections of these intensities, each one's.
 
-        errors: logarithms of a factor of the photons' noise, of a relative error, and of another that grows with the distance
-        from the sphere.
+        errors: logarithms of a factor of the photons' noise, of a relative error, and of another
+        that grows with the distance from the sphere.
         """
         noise, relative, tail = numpy.exp(2 * errors)
         variance, mean = self.variance[which], numpy.maximum(mean, 0)
@@ -78,7 +80,8 @@ class Observations:
         return noise * photons + (relative + tail * self.far[which] + self.doubt[which]) * mean**2
 
     def merged(self, which=None):
-        """Mean intensity and its sigma of each reflection, nan where there is none, and number of observations. which: of these."""
+        """Mean intensity and its sigma of each reflection, nan where there is none, and number of
+        observations. which: of these."""
         use = numpy.ones(len(self.row), bool) if which is None else which
         weights = use / self.variance
         for _ in range(4):
@@ -92,7 +95,8 @@ class Observations:
         return mean, sigma, self.sums(use).astype(int)
 
     def _fit_errors(self):
-        """The errors of greatest likelihood, by how far observations are from means of the others; large distances count less."""
+        """The errors of greatest likelihood, by how far observations are from means of the others;
+        large distances count less."""
         some = numpy.arange(len(self.hkl)) % (len(self.row) // _TRIED + 1) == 0
         which = numpy.flatnonzero((some & (self.seen > 1))[self.row])
         if not len(which):
@@ -111,7 +115,8 @@ class Observations:
         self.errors = optimize.minimize(unlikely, self.errors, method="Nelder-Mead", options={"xatol": 0.01, "fatol": 0.1}).x
 
     def _fit_scales(self):
-        """A scale and a B factor of each crystal, by other crystals' intensities of the same reflections, and by the model's."""
+        """A scale and a B factor of each crystal, by other crystals' intensities of the same
+        reflections, and by the model's."""
         mean = self.mean[self.row]
         use = mean > _SURE * self.sigma[self.row]
         mean = numpy.where(use, mean, 1)
@@ -139,7 +144,8 @@ class Observations:
         self._scaled()
 
     def parts(self):
-        """Means and sigmas of the reflections on stills of even and of odd numbers, and of both Friedel mates."""
+        """Means and sigmas of the reflections on stills of even and of odd numbers, and of both
+        Friedel mates."""
         return numpy.array([self.merged(of == number)[:2] for of in (self.half, self.mate) for number in (0, 1)])
 
     def content(self, space_group, cell, wavelength, crystals):
@@ -151,9 +157,11 @@ class Observations:
 
 
 def expected(I, sigma, about, variance, centric):
-    """Mean and sigma of F by an intensity, or nan, and what is known beside it: that it is ``about`` an amplitude, with a variance.
+    """Mean and sigma of F by an intensity, or nan, and what is known beside it: that it is
+    ``about`` an amplitude, with a variance.
 
-    Structure factors are normal about one of that amplitude in the complex plane, and those that are centric along a line.
+    Structure factors are normal about one of that amplitude in the complex plane, and those that
+    are centric along a line.
     """
     mean = numpy.where(centric, _folded(about, variance), _rice(about, variance))
     spread = numpy.sqrt(numpy.maximum(about**2 + variance - mean**2, 0))
@@ -196,9 +204,10 @@ def _by_data(I, sigma, about, variance, centric):
 
 @dataclasses.dataclass
 class Merged:
-    """Reflections of the asymmetric unit. I, F and their sigmas are of the data alone, nan where there are none; F_post with what the
-    model says. seen: observations. halves: I of two halves of the stills. mates: I and sigma of +, I and sigma of -, in the latter no
-    centric ones. squares: 1/d^2, 1/A^2."""
+    """Reflections of the asymmetric unit. I, F and their sigmas are of the data alone, nan where
+    there are none; F_post with what the model says. seen: observations. halves: I of two halves of
+    the stills. mates: I and sigma of +, I and sigma of -, in the latter no centric ones. squares:
+    1/d^2, 1/A^2."""
 
     space_group: str
     hkl: numpy.ndarray
@@ -239,7 +248,8 @@ class Merged:
 
 
 def merge(observations, amplitudes, basis):
-    """The Merged of Observations. amplitudes: Amplitudes of the model. basis: rows by which h, k, l become vectors in 1/A."""
+    """The Merged of Observations. amplitudes: Amplitudes of the model. basis: rows by which h, k, l
+    become vectors in 1/A."""
     hkl, _, row = distinct(numpy.concatenate([amplitudes.hkl, observations.hkl]))
     of_model, of_data = numpy.split(row, [amplitudes.size])
 
@@ -261,8 +271,8 @@ def merge(observations, amplitudes, basis):
 
 
 def _known(squares, I, sigma, model):
-    """Mean intensity at each reflection's resolution, the amplitude that the model lets expect, and its variance: by how much
-    measured intensities vary with the model's."""
+    """Mean intensity at each reflection's resolution, the amplitude that the model lets expect, and
+    its variance: by how much measured intensities vary with the model's."""
     seen = numpy.flatnonzero(numpy.isfinite(I))
     parts = numpy.array_split(seen[numpy.argsort(squares[seen])], max(min(_SHELLS, len(seen) // _LEAST), 1))
     numbers = []

@@ -10,7 +10,8 @@ _AGAINST = 0.01  # chi-square per pixel that is worth a line
 
 
 def causes(still, boxes, pixels_of_dark):
-    """Shares of chi-square per pixel of the boxes, beyond that of noise, by cause, largest first: (amount, sentence).
+    """Shares of chi-square per pixel of the boxes, beyond that of noise, by cause, largest first:
+    (amount, sentence).
 
     still: explained, with its pixels. pixels_of_dark: of a box about a reflection without a spot.
     """

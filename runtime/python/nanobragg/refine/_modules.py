@@ -1,4 +1,5 @@
-"""Modules of a detector, which lines of gaps divide, and how far each is from where the detector's grid has it."""
+"""Modules of a detector, which lines of gaps divide, and how far each is from where the detector's
+grid has it."""
 
 import dataclasses
 
@@ -13,8 +14,9 @@ _SIGMA = 0.2  # pixels that modules are off by, where their spots say nothing
 
 @dataclasses.dataclass
 class Modules:
-    """slow, fast: where modules begin, pixels. shifts: (modules, 2) pixels along fast and slow, by which light is seen farther
-    out than on the detector's grid. distortion: further displacements, which vary smoothly over the image."""
+    """slow, fast: where modules begin, pixels. shifts: (modules, 2) pixels along fast and slow, by
+    which light is seen farther out than on the detector's grid. distortion: further displacements,
+    which vary smoothly over the image."""
 
     slow: numpy.ndarray
     fast: numpy.ndarray
@@ -51,14 +53,16 @@ class Modules:
         shifts = self.shifts[self.number(at)]
         return shifts + self.distortion.off(at) if self.distortion else shifts
 
-    # Where displacements vary smoothly, the whole image is one panel; else each module is one, which stands where its light is seen.
+    # Where displacements vary smoothly, the whole image is one panel; else each module is one,
+    # which stands where its light is seen.
 
     def origins(self):
         """Where each panel begins, pixels (slow, fast)."""
         return numpy.zeros((1, 2), int) if self.distortion else self.begins()
 
     def on_panels(self, at):
-        """Places on panels (fast, slow) for pixels of the image, and the numbers of these panels."""
+        """Places on panels (fast, slow) for pixels of the image, and the numbers of these panels.
+        """
         if self.distortion:
             return at - self.off(at), numpy.zeros(len(at), int)
         number = self.number(at)
@@ -77,8 +81,9 @@ class Modules:
         return self.distortion.steps(self.off)[1][tile(at)] if self.distortion else self.number(at)
 
     def fitted(self, at, off, photons, still, smooth):
-        """Modules with the displacements that spots have beside those so far, robustly; at, off: pixels (fast, slow). None of less
-        than 20 spots is shifted further. still: the number of that of each spot. smooth: whether there may be a distortion."""
+        """Modules with the displacements that spots have beside those so far, robustly; at, off:
+        pixels (fast, slow). None of less than 20 spots is shifted further. still: the number of
+        that of each spot. smooth: whether there may be a distortion."""
         before = self.distortion.off(at) if self.distortion else numpy.zeros_like(off)
         shifted = self._shifted(at, off, photons) if len(self) > 1 or not smooth else self
         if not smooth:

@@ -1,4 +1,5 @@
-"""Moments of spots, photons, centres and covariances: measured in pixels, and foretold by tables of reflections."""
+"""Moments of spots, photons, centres and covariances: measured in pixels, and foretold by tables of
+reflections."""
 
 import dataclasses
 
@@ -13,7 +14,8 @@ _BRIGHT = 5.0  # sigmas
 _WALK = 3.0  # pixels; a window that goes farther has followed another spot
 _NARROW, _WIDE = 1e-3, 40.0  # pixels^2, variances that spots have
 _PIXEL = 1 / 12  # variance of what is anywhere in a pixel
-# How far spots are from normal distributions, beside noise: logarithm of photons, pixels, part of the variance, pixels^2.
+# How far spots are from normal distributions, beside noise: logarithm of photons, pixels, part of
+# the variance, pixels^2.
 _DOUBT, _PLACE, _SHAPE, _COARSE = 0.4, 0.05, 0.1, 0.03
 _SOME = 300  # spots of a lattice that the fit begins with
 _LEAST = 1e-6  # partiality of a reflection whose place is foretold
@@ -28,10 +30,12 @@ _ENOUGH, _EVALUATIONS = 1e-3, 40  # part of the cost that a last step gains, and
 
 @dataclasses.dataclass
 class Moments:
-    """A row for each spot; none of a spot that is weak, or beside a brighter one, or in whose box is a pixel that is none.
+    """A row for each spot; none of a spot that is weak, or beside a brighter one, or in whose box
+    is a pixel that is none.
 
-    photons, sigma: above the background, and their noise. at: (n, 2) pixels, fast and slow. covariance: (n, 3) pixels^2 of fast with
-    fast, fast with slow, slow with slow, without the extent of a pixel.
+    photons, sigma: above the background, and their noise. at: (n, 2) pixels, fast and slow.
+    covariance: (n, 3) pixels^2 of fast with fast, fast with slow, slow with slow, without the
+    extent of a pixel.
     """
 
     photons: numpy.ndarray
@@ -44,8 +48,9 @@ class Moments:
     def measured(at, photons, usable, background, half):
         """In boxes of ``half`` pixels about places (n, 2), fast and slow.
 
-        Pixels count by a Gaussian window about the spot, twice as wide, that follows it: noise of the rim and neighbours are left
-        out. Its effect on sums and covariances of a normal distribution is undone.
+        Pixels count by a Gaussian window about the spot, twice as wide, that follows it: noise of
+        the rim and neighbours are left out. Its effect on sums and covariances of a normal
+        distribution is undone.
         """
         middle, steps = numpy.floor(at).astype(int), numpy.arange(-half, half + 1)
         slow, fast = middle[:, 1, None, None] + steps[:, None], middle[:, 0, None, None] + steps
@@ -104,8 +109,9 @@ class Foretold:
         self.sims, self.last = {}, None
 
     def tables(self, x):
-        """For each set of blocks the moments, photons first, of the rows that it has light in; the table of all rows of its lattice, which
-        of these are lit, and which moments they are; and 1/d^2 (1/A^2)."""
+        """For each set of blocks the moments, photons first, of the rows that it has light in; the
+        table of all rows of its lattice, which of these are lit, and which moments they are; and
+        1/d^2 (1/A^2)."""
         if self.last is not None and numpy.array_equal(self.last[0], x):
             return self.last[1]
         found = []
@@ -184,7 +190,8 @@ def _columns(table, rows):
 
 
 def brightest(blocks, x, least):
-    """Miller index and lattice of reflections of which a pixel has so many photons or more by Blocks of these numbers: a set."""
+    """Miller index and lattice of reflections of which a pixel has so many photons or more by
+    Blocks of these numbers: a set."""
     total = {}
     for lattice, values, table in blocks.tables(x, _LEAST):
         squares = ((table.miller_index @ values["reciprocal_matrix"].T / METRES)**2).sum(axis=1)
@@ -199,7 +206,8 @@ def brightest(blocks, x, least):
 class MomentFit:
     """Least squares of the moments of a still's spots, robust against some that are wrong.
 
-    seen: Moments, all known. hkl: (n, 3); lattice, panel: the number of each. spread: pixels^2 by which the detector widens spots.
+    seen: Moments, all known. hkl: (n, 3); lattice, panel: the number of each. spread: pixels^2 by
+    which the detector widens spots.
     """
 
     def __init__(self, seen, hkl, lattice, panel, spread):
@@ -216,7 +224,8 @@ class MomentFit:
         self.least = 1e-3 * seen.sigma
 
     def of_some(self, random):
-        """The fit of so many spots of each lattice as tell how many sets of blocks there are, drawn at random."""
+        """The fit of so many spots of each lattice as tell how many sets of blocks there are, drawn
+        at random."""
         hkl, lattice, panel, spread = self.spots
         order = random.permutation(len(hkl))
         rank = numpy.empty(len(hkl), int)
@@ -246,14 +255,16 @@ class MomentFit:
         return (moments - self.data) * self.weights
 
     def asking(self, blocks, x, most):
-        """The lattice of less than so many sets whose spots are explained worst; None where no lattice's are worse than noise is."""
+        """The lattice of less than so many sets whose spots are explained worst; None where no
+        lattice's are worse than noise is."""
         cost = _cost(self._left(Foretold(blocks, *self.spots).moments(x))).mean(axis=1)
         costs = {k: cost[self.lattice == k].mean() for k in range(len(blocks.cells)) if len(blocks.sets_of(k)) < most}
         worst = max(costs, key=costs.get, default=None)
         return worst if worst is not None and costs[worst] > _NOISE else None
 
     def run(self, blocks, x, free, about, sigma):
-        """The numbers where the cost is least, and this. about, sigma: knowledge of them beside the spots."""
+        """The numbers where the cost is least, and this. about, sigma: knowledge of them beside the
+        spots."""
         free = free & (numpy.array(blocks.groups()) != "psf")
         index, foretold = numpy.flatnonzero(free), Foretold(blocks, *self.spots)
         known = index[numpy.isfinite(sigma[index])]
@@ -282,7 +293,8 @@ class MomentFit:
 
 
 def _in_pixel(variance):
-    """The variance (pixels^2) of centroids by where in its pixel a narrow spot is, for the variances of spots with the extent of a pixel."""
+    """The variance (pixels^2) of centroids by where in its pixel a narrow spot is, for the
+    variances of spots with the extent of a pixel."""
     narrow = numpy.minimum(variance, numpy.median(variance)) - _PIXEL
     return _PIXEL * numpy.exp(-(2 * numpy.pi)**2 * narrow)
 

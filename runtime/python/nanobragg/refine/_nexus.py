@@ -21,7 +21,8 @@ _TURN = numpy.diag([-1.0, 1.0, -1.0])  # from NXmx's frame, in which the beam is
 
 
 class Node:
-    """A group or data set of an HDF5 file. A process of its own reads the file (_core.hdf5_tree), because HDF5 crashes on damaged ones."""
+    """A group or data set of an HDF5 file. A process of its own reads the file (_core.hdf5_tree),
+    because HDF5 crashes on damaged ones."""
 
     def __init__(self, file, name, content):
         self.file, self.name, self.attrs, self._content = file, name, content.get("attributes", {}), content
@@ -154,7 +155,8 @@ def _said(path, detector):
 
 
 def read_nexus(path, name, number, geometry=None):
-    """Frame ``number`` of the file ``name``; path: both as the user wrote them. geometry: in place of what the file says."""
+    """Frame ``number`` of the file ``name``; path: both as the user wrote them. geometry: in place
+    of what the file says."""
     root = Node.read(name)
     entry = next(iter(root.groups("NXentry")), root.get("entry"))
     parts = [part for part in (entry.get("instrument"), entry.get("sample")) if part is not None] if entry else []
@@ -198,8 +200,8 @@ def read_nexus(path, name, number, geometry=None):
 
 
 def _limit(name, detector, counting):
-    """The number from which on light is lost; 0 where the file does not say it. Masters of Dectris may have it among the settings of
-    the detector, which the tree leaves out."""
+    """The number from which on light is lost; 0 where the file does not say it. Masters of Dectris
+    may have it among the settings of the detector, which the tree leaves out."""
     if (said := detector.get("saturation_value")) is not None or not counting:
         return _number(said, 0.0)
     try:
@@ -233,7 +235,8 @@ def _pixel(path, detector, modules):
 
 
 def module_origins(path):
-    """Where modules begin (slow, fast) in the images of an NXmx file, (modules, 2); None of other files."""
+    """Where modules begin (slow, fast) in the images of an NXmx file, (modules, 2); None of other
+    files."""
     name = re.sub(r":\d+$", "", path)
     try:
         if not is_hdf5(name):

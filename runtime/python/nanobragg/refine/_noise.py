@@ -1,5 +1,5 @@
-"""How many units of an image a photon is, where a detector does not count photons: from how the noise grows with the light, and
-from how it is alike in neighbouring pixels."""
+"""How many units of an image a photon is, where a detector does not count photons: from how the
+noise grows with the light, and from how it is alike in neighbouring pixels."""
 
 import dataclasses
 import itertools
@@ -24,9 +24,11 @@ _ALONE = 0.05  # correlation of neighbours, from which on light has spread
 
 @dataclasses.dataclass
 class Noise:
-    """The noise of single pixels: their variance is ``unit`` times what they are above ``zero``, so that read-out noise is a constant
-    part of the background. sigma: of the unit, a part of it. spread: the part of a photon's noise that single pixels show, the sum of
-    the squared point spread; noise of sums over many pixels is larger by 1 / spread. core: sigma of the point spread's middle, pixels."""
+    """The noise of single pixels: their variance is ``unit`` times what they are above ``zero``, so
+    that read-out noise is a constant part of the background. sigma: of the unit, a part of it.
+    spread: the part of a photon's noise that single pixels show, the sum of the squared point
+    spread; noise of sums over many pixels is larger by 1 / spread. core: sigma of the point
+    spread's middle, pixels."""
 
     unit: float = 1.0
     zero: float = 0.0
@@ -36,8 +38,9 @@ class Noise:
 
 
 def noise_of(numbers, usable, pedestal=None):
-    """The Noise of an image (slow, fast). usable: pixels without spots. pedestal: the number without light, where the file says it.
-    The noise is that of photons where numbers seem to be photons, or where too few pixels say it."""
+    """The Noise of an image (slow, fast). usable: pixels without spots. pedestal: the number
+    without light, where the file says it. The noise is that of photons where numbers seem to be
+    photons, or where too few pixels say it."""
     light = _smoothed(numpy.where(usable, numbers, 0.0), usable)
     rest = numpy.where(usable, numbers - light, 0.0)
     alike = 3.0  # the sum of squared correlations of neighbours
@@ -64,8 +67,8 @@ def noise_of(numbers, usable, pedestal=None):
 
 
 def _counts(numbers, usable, level, variance):
-    """Whether numbers are whole and none is below zero, and those of the least light vary as counts of photons do: where there is more,
-    faint spots may vary, too."""
+    """Whether numbers are whole and none is below zero, and those of the least light vary as counts
+    of photons do: where there is more, faint spots may vary, too."""
     some = numbers[usable]
     dark = (variance / level)[:max(len(level) // 8, 1)]
     return bool(some.min() >= 0 and (some == numpy.rint(some)).all() and abs(numpy.median(dark) - 1) < _COUNTED)
@@ -81,7 +84,8 @@ _FAR = (_DISTANCE > _REACH - 2) & (_DISTANCE <= _REACH)
 
 
 def _differences(rest, quiet, light):
-    """Half the mean squared difference of pixels that are -_REACH to _REACH apart (slow, fast), where there is no more light than usual."""
+    """Half the mean squared difference of pixels that are -_REACH to _REACH apart (slow, fast),
+    where there is no more light than usual."""
     quiet = quiet & (light < 2 * numpy.median(light[quiet])) if quiet.any() else quiet
     shape = [fft.next_fast_len(n + _REACH, True) for n in rest.shape]
     mask, once, twice = (fft.rfft2(numpy.where(quiet, image, 0).astype("f4"), shape) for image in (1, rest, rest**2))
@@ -92,7 +96,8 @@ def _differences(rest, quiet, light):
 
 
 def _levels(light, squares, usable, alike):
-    """Levels of light, and the noise that most tiles of each have at least. alike: the sum of squared correlations."""
+    """Levels of light, and the noise that most tiles of each have at least. alike: the sum of
+    squared correlations."""
     slow, fast = (n // _TILE * _TILE for n in light.shape)
     tiled = lambda image: image[:slow, :fast].reshape(slow // _TILE, _TILE, -1, _TILE).sum(axis=(1, 3))
     count = tiled(usable.astype(float))
@@ -107,8 +112,8 @@ def _levels(light, squares, usable, alike):
 
 
 def _even(parts, usable, alike):
-    """Pixels of tiles that vary as noise does: others have structure, which neighbours share. parts: squares over the variance. alike: of
-    _levels()."""
+    """Pixels of tiles that vary as noise does: others have structure, which neighbours share.
+    parts: squares over the variance. alike: of _levels()."""
     slow, fast = (n // _TILE * _TILE for n in parts.shape)
     tiled = lambda image: image[:slow, :fast].reshape(slow // _TILE, _TILE, -1, _TILE).sum(axis=(1, 3))
     even = tiled(numpy.where(usable, parts, 0.0)) < (1 + _EVEN * numpy.sqrt(2 * max(alike, 1.0)) / _TILE) * numpy.maximum(tiled(usable.astype(float)), 1)
@@ -118,8 +123,8 @@ def _even(parts, usable, alike):
 
 
 def _line(level, variance, pedestal):
-    """Slope, level without noise, and the slope's sigma, a part of it: of levels from the lowest on, as long as they are on one line.
-    With a pedestal the noise there is none at least."""
+    """Slope, level without noise, and the slope's sigma, a part of it: of levels from the lowest
+    on, as long as they are on one line. With a pedestal the noise there is none at least."""
     use = numpy.arange(len(level)) < max(len(level) // 2, 4)
     for _ in range(len(level)):
         weight = numpy.where(use, 1 / variance, 0)
@@ -142,9 +147,9 @@ def _line(level, variance, pedestal):
 
 
 def _spread(differences, lit):
-    """The sum of the squared point spread, and the sigma of its core (pixels), by a core and a tail that explain the differences of
-    neighbours. lit: the part of the noise that is of photons; None where that is not known. Noise of the read-out is in no two pixels
-    alike."""
+    """The sum of the squared point spread, and the sigma of its core (pixels), by a core and a tail
+    that explain the differences of neighbours. lit: the part of the noise that is of photons; None
+    where that is not known. Noise of the read-out is in no two pixels alike."""
     if differences[_REACH, _REACH + 1] + differences[_REACH + 1, _REACH] > 2 * (1 - _ALONE):
         return 1.0, 0.0
     seen = _DISTANCE > 0
@@ -168,8 +173,8 @@ def _spread(differences, lit):
 
 
 def _own_product(core, tail, width):
-    """A point spread's correlation with itself: a Gaussian of sigma ``core``, and a part ``tail`` that falls as fibres' does, with ``width``,
-    pixels."""
+    """A point spread's correlation with itself: a Gaussian of sigma ``core``, and a part ``tail``
+    that falls as fibres' does, with ``width``, pixels."""
     wide, product = 64, 0.0
     for shifts in itertools.product((-1, 0, 1), repeat=2):  # it is sampled at whole pixels
         slow, fast = numpy.meshgrid(*(numpy.fft.fftfreq(wide) + shift for shift in shifts), indexing="ij")
@@ -181,8 +186,9 @@ def _own_product(core, tail, width):
 
 
 def no_numbers(numbers):
-    """Pixels without a measurement: those of the least number, where several have it and few have one just above. A detector
-    writes it at its rim. Where most pixels have it there is little light."""
+    """Pixels without a measurement: those of the least number, where several have it and few have
+    one just above. A detector writes it at its rim. Where most pixels have it there is little
+    light."""
     known = numbers[numpy.isfinite(numbers)]
     least, middle = (known.min(), numpy.median(known)) if known.size else (0.0, 0.0)
     if middle == least:
@@ -193,6 +199,7 @@ def no_numbers(numbers):
 
 
 def largest_number(numbers, cutoff):
-    """From which on light is lost: the cutoff, or the largest number of the image, where several pixels have it."""
+    """From which on light is lost: the cutoff, or the largest number of the image, where several
+    pixels have it."""
     top = numpy.nanmax(numbers, initial=-numpy.inf)
     return min(cutoff, float(top)) if (numbers == top).sum() >= _SEVERAL else cutoff

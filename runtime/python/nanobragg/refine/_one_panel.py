@@ -1,5 +1,5 @@
-"""Detectors of several panels, each computed as a detector of one panel: lists of pixels on one panel have short lists of
-reflections, those on several have all of them."""
+"""Detectors of several panels, each computed as a detector of one panel: lists of pixels on one
+panel have short lists of reflections, those on several have all of them."""
 
 import numpy
 
@@ -8,7 +8,8 @@ from ._positions import placed
 
 
 def in_one_panel(panels, fields):
-    """A Detector of these fields for DIALS' panels of one: the first alone, as large as the largest."""
+    """A Detector of these fields for DIALS' panels of one: the first alone, as large as the
+    largest."""
     if len(panels) == 1:
         return Detector(**fields)
     first, size = panels[0], numpy.max([p["image_size"] for p in panels], axis=0)

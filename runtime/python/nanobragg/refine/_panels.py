@@ -47,8 +47,9 @@ ONE = Panels(numpy.zeros((1, 2), int), None, numpy.zeros((1, 3)), numpy.array([[
 
 
 def placed(path, corner, fast, slow, size, raw, pixel):
-    """Panels of a detector across the beam, its distance (mm), and its pixel (fast, slow) that the beam meets. corner (mm), fast,
-    slow: (n, 3), in the laboratory. size, raw: (n, 2), slow and fast. path: the file's, for what is wrong with it."""
+    """Panels of a detector across the beam, its distance (mm), and its pixel (fast, slow) that the
+    beam meets. corner (mm), fast, slow: (n, 3), in the laboratory. size, raw: (n, 2), slow and
+    fast. path: the file's, for what is wrong with it."""
     size = numpy.array(size)
     across = [corner + pixel * (a * size[:, 1:] * fast + b * size[:, :1] * slow) for a in (0, 1) for b in (0, 1)]
     middle = sum(across) / 4

@@ -20,7 +20,8 @@ from ._panels import ACROSS, BEAM, Panels, placed
 
 @dataclasses.dataclass
 class Photograph:
-    """An image and its header. Lengths in mm, angles in degrees; the centre in pixels (fast, slow) from the corner."""
+    """An image and its header. Lengths in mm, angles in degrees; the centre in pixels (fast, slow)
+    from the corner."""
 
     path: str
     photons: numpy.ndarray = dataclasses.field(repr=False)  # (slow, fast), panels one below another; nan where there is no pixel
@@ -70,8 +71,8 @@ def measured(image, undefined=-1.0):
 
 
 def standing(path, wavelength, pixel, image, elements, undefined=-1.0, **more):
-    """The Photograph of a detector whose elements (_imgcif.Element) say where they stand. image: the file's; undefined: the
-    largest number of pixels that are none."""
+    """The Photograph of a detector whose elements (_imgcif.Element) say where they stand. image:
+    the file's; undefined: the largest number of pixels that are none."""
     if len(elements) == 1 and image.ndim == 2:
         one, = elements
         base, distance, at = flat(path, one.fast, one.slow, one.corner, BEAM)
@@ -87,8 +88,9 @@ def standing(path, wavelength, pixel, image, elements, undefined=-1.0, **more):
 def read_photograph(path, geometry=None):
     """The image in a file and what its header says. FileError.
 
-    Formats are CBF (mini and full), SMV and NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, and those that fabio
-    and dxtbx read, where they are installed. geometry: a Geometry, which says where the detector stands in place of the file.
+    Formats are CBF (mini and full), SMV and NXmx, of which "file.nxs:7" is the frame of number 7,
+    counted from 0, and those that fabio and dxtbx read, where they are installed. geometry: a
+    Geometry, which says where the detector stands in place of the file.
     """
     frame = re.fullmatch(r"(.+):(\d+)", str(path))
     name, number = (frame[1], int(frame[2])) if frame and not os.path.exists(path) else (str(path), 0)
@@ -168,8 +170,9 @@ def _with_options(photograph, header):
 
 
 def described(photograph, shape, masked, given=False):
-    """Five lines on what was taken from an image: geometry, wavelength, exposure, gain and masks. shape: slow and fast pixels. masked:
-    pixels that are left out, by the reason. given: whether gain and zero were."""
+    """Five lines on what was taken from an image: geometry, wavelength, exposure, gain and masks.
+    shape: slow and fast pixels. masked: pixels that are left out, by the reason. given: whether
+    gain and zero were."""
     p = photograph
     panels = f"{len(p.panels)} panels, " if p.panels else f"{shape[1]} x {shape[0]} "
     turned = f", two-theta {p.two_theta:g} degrees" if p.two_theta else ", turned" if p.axes is not None and not numpy.allclose(p.axes, ACROSS.T, atol=1e-3) else ""

@@ -7,8 +7,8 @@ from ..labels import directions
 
 
 def placed(sim):
-    """Corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3) of the panels; None of detectors that stand by
-    distance and rotations.
+    """Corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3) of the panels; None of
+    detectors that stand by distance and rotations.
     """
     names = sim.parameters
     if "close_distance" not in names or any(sim[n] != 0 for n in ("detector_rotx", "detector_roty", "detector_rotz")):
@@ -27,19 +27,22 @@ def scattering_vectors(sim, panel, rows):
 
 
 class Panels:
-    """Where pixels stand, from a simulator: corners (m), fast and slow steps of a pixel (m), (panels, 3) each."""
+    """Where pixels stand, from a simulator: corners (m), fast and slow steps of a pixel (m),
+    (panels, 3) each."""
 
     def __init__(self, sim):
         self.corner, fast, slow = numpy.moveaxis(numpy.asarray(sim._core.lab()[1]), 1, 0)
         self.fast, self.slow = sim["pixel_size"] * fast, sim["pixel_size"] * slow
 
     def move(self, corners, axes):
-        """To corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3); pixels stay as large."""
+        """To corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3); pixels stay as
+        large."""
         size = numpy.linalg.norm(self.fast, axis=1)[:, None]
         self.corner, self.fast, self.slow = corners, size * axes[:, 0], size * axes[:, 1]
 
     def meet(self, rays, panel):
-        """Pixels (fast, slow) in which rays from the sample meet the planes of panels; whole numbers are edges."""
+        """Pixels (fast, slow) in which rays from the sample meet the planes of panels; whole
+        numbers are edges."""
         fast, slow, corner = self.fast[panel], self.slow[panel], self.corner[panel]
         normal = numpy.cross(fast, slow)
         reach = numpy.einsum("ij,ij->i", corner, normal) / numpy.einsum("ij,ij->i", rays, normal)
@@ -49,10 +52,12 @@ class Panels:
 
 
 def predict(matrix, hkl, panel, panels, beam, wavelength):
-    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the Ewald sphere.
+    """Pixels (fast, slow) of reflections on a still, and by how much (rad) their nodes miss the
+    Ewald sphere.
 
-    As DIALS predicts stills: the node is turned about the axis at a right angle to beam and node until it is on the
-    sphere. matrix: columns a*, b*, c* in 1/A. beam: unit vector along the beam. wavelength: A.
+    As DIALS predicts stills: the node is turned about the axis at a right angle to beam and node
+    until it is on the sphere. matrix: columns a*, b*, c* in 1/A. beam: unit vector along the beam.
+    wavelength: A.
     """
     s0 = beam / wavelength
     q = hkl @ matrix.T
@@ -70,8 +75,9 @@ def predict(matrix, hkl, panel, panels, beam, wavelength):
 def fit_positions(cell, hkl, panel, observed, panels, beam, wavelength, reach, tolerance=0.5, sphere=1e-3):
     """Numbers of an OrientedCell that put reflections where they were observed, and on the sphere.
 
-    observed: pixels (fast, slow). reach: how far each number may go from 0. tolerance: pixels that a position is trusted
-    to. sphere: rad, that a node may miss the sphere by. Robust against a fifth of reflections that are indexed wrongly.
+    observed: pixels (fast, slow). reach: how far each number may go from 0. tolerance: pixels that
+    a position is trusted to. sphere: rad, that a node may miss the sphere by. Robust against a
+    fifth of reflections that are indexed wrongly.
     """
     def residuals(x):
         at, missing = predict(cell.matrix(x), hkl, panel, panels, beam, wavelength)

@@ -1,4 +1,5 @@
-"""Ranks of MPI, or one process: who has which shots, and sums that are the same for any number of ranks."""
+"""Ranks of MPI, or one process: who has which shots, and sums that are the same for any number of
+ranks."""
 
 import bisect
 
@@ -32,12 +33,13 @@ class Ranks:
         return bisect.bisect_right(self._begins, shot, hi=self.size) - 1
 
     def sum(self, terms, finish=None):
-        """The sum over all shots of vectors of one length, on all ranks, the same to the last bit for any number of
-        ranks.
+        """The sum over all shots of vectors of one length, on all ranks, the same to the last bit
+        for any number of ranks.
 
-        terms: those of this rank's shots, in their order, None where a shot adds nothing. Shots are added along a
-        binary tree over their numbers: partial sums inside of a rank, and then between ranks, where a subtree has several.
-        finish: is called with the sum on the first rank, before the others get what it returns.
+        terms: those of this rank's shots, in their order, None where a shot adds nothing. Shots are
+        added along a binary tree over their numbers: partial sums inside of a rank, and then
+        between ranks, where a subtree has several. finish: is called with the sum on the first
+        rank, before the others get what it returns.
         """
         waiting = {}  # (level, place): sum over the shots place * 2^level ... (place + 1) * 2^level
         for shot, term in zip(range(self.begin, self.end), terms):

@@ -39,7 +39,8 @@ def _picture(image, low, high, zoom=8):
 
 
 def pictures_of(data, model):
-    """Data and model on one scale of square roots, and what is left between -5 (white) and 5 (black) sigmas of the photons."""
+    """Data and model on one scale of square roots, and what is left between -5 (white) and 5
+    (black) sigmas of the photons."""
     low = numpy.nanmin(data)
     root = lambda image: numpy.sqrt(numpy.maximum(image - low, 0))
     high = numpy.nanmax(root(data))
@@ -112,13 +113,15 @@ def headed(rows):
 
 
 def numbers(rows, misfit):
-    """Name, value, sigma and unit of the numbers of a fit as HTML. misfit: chi-square per pixel, by which sigmas are enlarged."""
+    """Name, value, sigma and unit of the numbers of a fit as HTML. misfit: chi-square per pixel, by
+    which sigmas are enlarged."""
     lines = [(name, f"{value:.5g}", f"{sigma:.2g}" if sigma else "held", unit) for name, value, sigma, unit in rows]
     return "<h3>Parameters of the fit</h3>" + table(["number", "value", f"sigma (of photons, times {misfit**0.5:.3g})", "unit"], lines)
 
 
 def places(size, layers, width=700):
-    """Points on a detector as an SVG. size: slow and fast pixels. layers: (points (n, 2), fast and slow pixels; radius; colour; words) of each."""
+    """Points on a detector as an SVG. size: slow and fast pixels. layers: (points (n, 2), fast and
+    slow pixels; radius; colour; words) of each."""
     scale = width / size[1]
     drawn, words = [], []
     for points, radius, colour, word in layers:
@@ -130,7 +133,8 @@ def places(size, layers, width=700):
 
 
 def _progress(histories):
-    """(evaluation, median of what is left), of shots as long as they were refined and then of where they ended."""
+    """(evaluation, median of what is left), of shots as long as they were refined and then of where
+    they ended."""
     longest = max(len(h) for h in histories)
     padded = [numpy.append(h, [h[-1]] * (longest - len(h))) for h in histories if h]
     return list(enumerate(numpy.median(padded, axis=0)))
@@ -194,7 +198,8 @@ def write_page(path, title, parts):
 
 
 def write_table(path, lines):
-    """Lines of words as .csv. A text that a spreadsheet would take for a formula gets an apostrophe."""
+    """Lines of words as .csv. A text that a spreadsheet would take for a formula gets an
+    apostrophe."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows([_cell(word) for word in line] for line in lines)
     write_file(path, text.getvalue().encode(errors="backslashreplace"))

@@ -1,4 +1,5 @@
-"""The response of a detector to the light of pixels: a point spread, counts that are lost, a gain."""
+"""The response of a detector to the light of pixels: a point spread, counts that are lost, a gain.
+"""
 
 import dataclasses
 import re
@@ -12,7 +13,8 @@ _LEAST = 1e-3  # part of a reflection's intensity by the model
 
 @dataclasses.dataclass(frozen=True)
 class Response:
-    """Where fits of it start. psf: the shape, gauss or fiber, and the full width at half maximum, um. dead_time: s."""
+    """Where fits of it start. psf: the shape, gauss or fiber, and the full width at half maximum,
+    um. dead_time: s."""
 
     psf: tuple = None
     dead_time: float = 0.0
@@ -26,13 +28,15 @@ class Response:
         return said[1], float(said[2])
 
     def of_neighbours(self, core, pixel):
-        """With the point spread that the noise of neighbours shows, where none is given. core: its sigma, pixels; 0: none. pixel: mm."""
+        """With the point spread that the noise of neighbours shows, where none is given. core: its
+        sigma, pixels; 0: none. pixel: mm."""
         if self.psf or not core:
             return self
         return dataclasses.replace(self, psf=("gauss", 1e3 * pixel * core * float(numpy.sqrt(8 * numpy.log(2)))))
 
     def check(self, seconds, free):
-        """Refuses lost counts where no file says how long an exposure is. free: whether the dead time is."""
+        """Refuses lost counts where no file says how long an exposure is. free: whether the dead
+        time is."""
         if (self.dead_time or free) and not seconds > 0:
             raise ValueError("its files do not say how long an exposure is, and counts are lost by the photons per second; leave "
                              "--dead-time and --restrain dead_time out")
@@ -47,11 +51,12 @@ class Response:
 
 
 def counted(light, background, own, lost, gain):
-    """The counts above the background, over ``own``, and their derivatives by the light, by ``lost``, and by the logarithm of
-    the gain.
+    """The counts above the background, over ``own``, and their derivatives by the light, by
+    ``lost``, and by the logarithm of the gain.
 
-    m photons in an exposure make gain * m * exp(-lost * m) counts, lost the dead time over the exposure. light: photons of
-    the model's intensities, own: each one's intensity to the model's: its counts are not linear in it. background: counts.
+    m photons in an exposure make gain * m * exp(-lost * m) counts, lost the dead time over the
+    exposure. light: photons of the model's intensities, own: each one's intensity to the model's:
+    its counts are not linear in it. background: counts.
     """
     own = numpy.maximum(own, _LEAST)
     empty = -numpy.real(lambertw(-lost * background / gain)) / lost if lost else background / gain

@@ -21,9 +21,11 @@ _ARRAYS = ("matrix", "cell", "cell_sigma", "orientation_sigma")
 
 
 class Finished:
-    """A folder with a file for each finished shot, and what they were asked: another question is refused.
+    """A folder with a file for each finished shot, and what they were asked: another question is
+    refused.
 
-    question: what all results depend on, of numbers, texts and lists. resume: results that are there are used.
+    question: what all results depend on, of numbers, texts and lists. resume: results that are
+    there are used.
     """
 
     def __init__(self, folder, question, resume):
@@ -44,7 +46,8 @@ class Finished:
         return os.path.join(self.folder, f"{index:06}.npz")
 
     def get(self, index, boxes):
-        """The result of a shot that has so many boxes, or None. One that is damaged is none: it is made again."""
+        """The result of a shot that has so many boxes, or None. One that is damaged is none: it is
+        made again."""
         if not os.path.exists(self._path(index)):
             return None
         try:
@@ -63,7 +66,8 @@ def question_of(files, **numbers):
 
 
 def same_question(path, before, now):
-    """FileError, which names what differs, unless what was asked before (JSON, as what is asked now) is the same."""
+    """FileError, which names what differs, unless what was asked before (JSON, as what is asked
+    now) is the same."""
     if before == now:
         return
     try:
@@ -92,8 +96,8 @@ def _bytes(result):
 
 
 def load_arrays(path):
-    """Arrays of an .npz that is not compressed, so that it takes no more memory than the file. DATA_ERRORS, or what
-    zipfile raises."""
+    """Arrays of an .npz that is not compressed, so that it takes no more memory than the file.
+    DATA_ERRORS, or what zipfile raises."""
     with zipfile.ZipFile(path) as file:
         most = os.path.getsize(path)
         for entry in file.infolist():

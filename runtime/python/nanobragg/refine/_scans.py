@@ -1,4 +1,5 @@
-"""Scans of an experiment list: their frames, their axis, and the pixels of reflections on all frames."""
+"""Scans of an experiment list: their frames, their axis, and the pixels of reflections on all
+frames."""
 
 import operator
 import os
@@ -48,7 +49,8 @@ class Scan:
         self.listed_first = self.first
 
     def only_present(self):
-        """The part of the scan from the first frame that is there to the last; what is missing is said."""
+        """The part of the scan from the first frame that is there to the last; what is missing is
+        said."""
         there = [k for k, name in enumerate(self.names) if _found(name)]
         if not there:
             raise FileError(f"{self.path}: none of the {len(self)} images of experiment {self.index} is there; the first is "
@@ -91,7 +93,8 @@ class Scan:
         assert len(self.names) == len(self)
 
     def frame(self, k):
-        """Its image, (panel, slow, fast); compressed files are found, too. None: it is not there."""
+        """Its image, (panel, slow, fast); compressed files are found, too. None: it is not there.
+        """
         if self.names[k] is None:
             return None
         name = _found(self.names[k]) or self.names[k]
@@ -103,7 +106,8 @@ class Scan:
         return numpy.radians(self.start + k * self.step)
 
     def _rotations(self):
-        """Rotations of the goniometer: the fixed one, which is applied before that of the scan, and the setting, after it."""
+        """Rotations of the goniometer: the fixed one, which is applied before that of the scan, and
+        the setting, after it."""
         fixed, setting = numpy.eye(3), numpy.eye(3)
         if "axes" not in self.goniometer:
             return (numpy.reshape(self.goniometer.get(name, numpy.eye(3)), (3, 3)) for name in ("fixed_rotation", "setting_rotation"))
@@ -126,8 +130,8 @@ class Scan:
         return self.goniometer | {"axes": [*axes[:moving], new, *axes[moving + 1:]]}
 
     def start_matrix(self, listed):
-        """The crystal's matrix in the laboratory where the scan's axis is at 0. A crystal that varies over the scan is that of
-        the middle, which is said."""
+        """The crystal's matrix in the laboratory where the scan's axis is at 0. A crystal that
+        varies over the scan is that of the middle, which is said."""
         crystal = listed["crystal"][listed["experiment"][self.index]["crystal"]]
         matrix = numpy.linalg.inv([crystal[f"real_space_{name}"] for name in "abc"])
         if points := crystal.get("A_at_scan_points"):
@@ -147,7 +151,8 @@ class Scan:
                       Warning, stacklevel=2)
 
     def crystal(self, matrix):
-        """The crystal's matrix as the list has it, of that in the laboratory where the scan's axis is at 0."""
+        """The crystal's matrix as the list has it, of that in the laboratory where the scan's axis
+        is at 0."""
         fixed, setting = self._rotations()
         return (setting @ fixed).T @ matrix
 
@@ -159,7 +164,8 @@ def _found(name):
 
 
 def with_boxes(table, scan):
-    """The table with boxes about where reflections of a scan are predicted, for those that have none."""
+    """The table with boxes about where reflections of a scan are predicted, for those that have
+    none."""
     empty = (table["id"] == scan.index) & (numpy.diff(table["bbox"])[:, ::2] <= 0).any(axis=1)
     if not empty.any() or "xyzcal.px" not in table:
         return table
@@ -170,8 +176,8 @@ def with_boxes(table, scan):
 
 
 def chosen(table, scan, most):
-    """Rows of a reflection table: those of a scan's frames that are integrated, or indexed where none is; the brightest whose
-    boxes have ``most`` pixels together."""
+    """Rows of a reflection table: those of a scan's frames that are integrated, or indexed where
+    none is; the brightest whose boxes have ``most`` pixels together."""
     mine = (table["id"] == scan.index) & table["miller_index"].any(axis=1)
     mine &= (table["bbox"][:, 4] < scan.last) & (table["bbox"][:, 5] >= scan.first)
     if "flags" in table and (mine & (table["flags"] & _INTEGRATED > 0)).any():
@@ -183,7 +189,8 @@ def chosen(table, scan, most):
 
 
 def of_other_crystals(table, scan, listed):
-    """Boxes and panels of reflections of other experiments on a scan's images, frames counted as the scan's."""
+    """Boxes and panels of reflections of other experiments on a scan's images, frames counted as
+    the scan's."""
     images = [experiment.get("imageset") for experiment in listed["experiment"]]
     others = [i for i, number in enumerate(images) if number == images[scan.index] and i != scan.index]
     rows = numpy.isin(table["id"], others) & table["miller_index"].any(axis=1)
@@ -199,11 +206,12 @@ def _from(place, shape):
 
 
 def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0, others=None):
-    """The Boxes of reflections over all frames of a scan, with the background of each pixel: the mean of the frames where no
-    box is, smooth on the detector.
+    """The Boxes of reflections over all frames of a scan, with the background of each pixel: the
+    mean of the frames where no box is, smooth on the detector.
 
-    boxes: (n, 6) fast, slow, frame from, to. margin: by how much they are made larger, pixels and frames. places: pixels
-    (fast, slow) where the beam would meet each panel. others: boxes and panels whose pixels are left out.
+    boxes: (n, 6) fast, slow, frame from, to. margin: by how much they are made larger, pixels and
+    frames. places: pixels (fast, slow) where the beam would meet each panel. others: boxes and
+    panels whose pixels are left out.
     """
     others = others or (numpy.empty((0, 6), int), ())
     reach = boxes[:, 4:] + [-margin, margin]

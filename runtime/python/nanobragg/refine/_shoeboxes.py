@@ -6,11 +6,12 @@ import numpy
 class Shoeboxes:
     """Pixels of boxes on an image, each in one box only.
 
-    boxes: (n, 4) fast from, to, slow from, to; the ends are not part of a box. panel: (n,). image: (slow, fast) or
-    (panel, slow, fast) photons. trusted: photons from, to; others, and those that are not finite, are left out.
+    boxes: (n, 4) fast from, to, slow from, to; the ends are not part of a box. panel: (n,). image:
+    (slow, fast) or (panel, slow, fast) photons. trusted: photons from, to; others, and those that
+    are not finite, are left out.
 
-    The pixels that remain have: rows (pixels, 3) of panel, slow, fast; data; box, the index of each one's; spans, where the
-    pixels of a box are; kept, which boxes have pixels.
+    The pixels that remain have: rows (pixels, 3) of panel, slow, fast; data; box, the index of each
+    one's; spans, where the pixels of a box are; kept, which boxes have pixels.
     """
 
     def __init__(self, image, boxes, panel, trusted=(-numpy.inf, numpy.inf), margin=0):
@@ -39,7 +40,8 @@ class Shoeboxes:
         self.kept = self.box[starts]
 
     def centroids(self):
-        """For each box of ``kept``: (fast, slow), photons above the median of the box, and their sigma."""
+        """For each box of ``kept``: (fast, slow), photons above the median of the box, and their
+        sigma."""
         places, sums, sigmas = [], [], []
         for span in self.spans:
             data = self.data[span]
@@ -54,10 +56,11 @@ class Shoeboxes:
 
 
 class Planes:
-    """A plane of background for each box, which fits what the model leaves best: it is projected out.
+    """A plane of background for each box, which fits what the model leaves best: it is projected
+    out.
 
-    For fixed weights the sum of squares, least with respect to the planes, is that of what is left at a right angle to
-    them; planes are then no parameters of the fit (variable projection).
+    For fixed weights the sum of squares, least with respect to the planes, is that of what is left
+    at a right angle to them; planes are then no parameters of the fit (variable projection).
     """
 
     def __init__(self, boxes, weights):
@@ -96,6 +99,7 @@ class Planes:
         return left
 
     def of(self, rest):
-        """The planes that fit ``rest``, photons that the crystal's model leaves, in photons per pixel."""
+        """The planes that fit ``rest``, photons that the crystal's model leaves, in photons per
+        pixel."""
         weighted = rest * self.weights
         return (weighted - self.without(weighted)) / self.weights

@@ -19,7 +19,8 @@ METRES = 1e10  # from 1/A to 1/m
 
 @dataclasses.dataclass
 class Result:
-    """The result of a shot. Lengths in A, angles in degrees; sigmas from the curvature of the likelihood."""
+    """The result of a shot. Lengths in A, angles in degrees; sigmas from the curvature of the
+    likelihood."""
 
     index: int
     status: str = "refined"  # or "rejected"
@@ -39,8 +40,9 @@ class Result:
     evaluations: int = 0
     history: list = dataclasses.field(default_factory=list, repr=False)  # chi2 per pixel at each step of the optimizer
     seconds: float = 0.0
-    # Columns of each shoebox: miller index, panel, where it is predicted and was observed (pixels, fast and slow), its resolution
-    # (A), chi2 per pixel, photons of the model and of the data above the background.
+    # Columns of each shoebox: miller index, panel, where it is predicted and was observed (pixels,
+    # fast and slow), its resolution (A), chi2 per pixel, photons of the model and of the data above
+    # the background.
     spots: dict = dataclasses.field(default_factory=dict, repr=False)
     # The brightest shoeboxes: data, model with background.
     pictures: list = dataclasses.field(default_factory=list, repr=False)
@@ -54,7 +56,8 @@ class Rejected(Exception):
 
 
 class _Model:
-    """Photons of the listed pixels and their derivatives by x = (orientation, strains, log scale, log further factors)."""
+    """Photons of the listed pixels and their derivatives by x = (orientation, strains, log scale,
+    log further factors)."""
 
     def __init__(self, sim, cell, further):
         self.cell = cell
@@ -96,7 +99,8 @@ class _Model:
         return self._kept(self._jacobians, x, made)
 
     def _kept(self, last, x, made):
-        """The image that was made for these numbers before, times the change of the scale. Fits begin where others ended."""
+        """The image that was made for these numbers before, times the change of the scale. Fits
+        begin where others ended."""
         shape = (self.fudge, *numpy.delete(x, self.cell.size))
         if last and last[0] == shape:
             return last[2] * numpy.exp(x[self.cell.size] - last[1])
@@ -121,7 +125,8 @@ class _Model:
 
 @dataclasses.dataclass
 class _Fit:
-    """Where a fit ended: x, scipy's result, photons of the model, planes, variance of the pixels."""
+    """Where a fit ended: x, scipy's result, photons of the model, planes, variance of the pixels.
+    """
 
     x: numpy.ndarray
     result: optimize.OptimizeResult
@@ -135,7 +140,8 @@ class _Fit:
 
 @dataclasses.dataclass
 class _Ended:
-    """Where an optimizer ended, as scipy's results say it: x, the weighted Jacobian there, evaluations."""
+    """Where an optimizer ended, as scipy's results say it: x, the weighted Jacobian there,
+    evaluations."""
 
     x: numpy.ndarray
     jac: numpy.ndarray
@@ -170,8 +176,8 @@ class _Problem:
         return numpy.append(numpy.linalg.norm(left), numpy.zeros(len(x)))
 
     def _turned(self, x):
-        """The Jacobian in axes of which the first is along the residuals, and with the same products: as many rows as
-        parameters, and one more, in place of one for each pixel.
+        """The Jacobian in axes of which the first is along the residuals, and with the same
+        products: as many rows as parameters, and one more, in place of one for each pixel.
         """
         left, jacobian = self.residuals(x), self.jacobian(x)
         first = jacobian @ left / max(numpy.linalg.norm(left), 1e-300)
@@ -190,7 +196,8 @@ class _Problem:
                                       max_nfev=evaluations, ftol=1e-6, xtol=1e-9, gtol=1e-9)
 
     def likelihood(self, x, bounds):
-        """The greatest likelihood, with its log V, by L-BFGS-B; steps in units of the curvature at the start."""
+        """The greatest likelihood, with its log V, by L-BFGS-B; steps in units of the curvature at
+        the start."""
         unit = 1 / numpy.sqrt(numpy.maximum(numpy.einsum("ij,ij->i", *[self.jacobian(x)] * 2), 1e-12))
         inner = GaussianLikelihood(self.boxes, self.readout, self.planes.of(self.boxes.data - self.model.image(x)))
 
@@ -238,8 +245,9 @@ def _fit_pixels(model, boxes, x, bounds, fudges, restraints, how, history):
     return _Fit(x, fit, image, background, problem.variance)
 
 
-# Factors of -fudge, one fit after another, each from where the one before ended; what is tried first explains most shots.
-# Spots that are wider than they are reach over from farther away, and more of them are wrong.
+# Factors of -fudge, one fit after another, each from where the one before ended; what is tried
+# first explains most shots. Spots that are wider than they are reach over from farther away, and
+# more of them are wrong.
 _FUDGES_TO_TRY = ((1.0,), (0.5, 1.0), (0.2, 0.5, 1.0))
 
 
@@ -264,10 +272,12 @@ def _best_fit(model, boxes, x, bounds, restraints, how, history):
 class ShotFit:
     """How a shot is refined.
 
-    further: parameters beside orientation, cell and scale, each of which gets a factor: "mosaic_spread", "ncells".
-    system: see OrientedCell. readout: photons, sigma of the read-out noise. margin: pixels by which boxes are enlarged. rounds: of
-    weights. restrain: {"orientation": degrees, "cell": fraction, "scale": log, name: log}: sigmas about the start. pictures: of spots, in
-    the result. method: "trust-region", least squares with weights that are renewed, or "L-BFGS-B", the greatest likelihood.
+    further: parameters beside orientation, cell and scale, each of which gets a factor:
+    "mosaic_spread", "ncells". system: see OrientedCell. readout: photons, sigma of the read-out
+    noise. margin: pixels by which boxes are enlarged. rounds: of weights. restrain: {"orientation":
+    degrees, "cell": fraction, "scale": log, name: log}: sigmas about the start. pictures: of spots,
+    in the result. method: "trust-region", least squares with weights that are renewed, or
+    "L-BFGS-B", the greatest likelihood.
     """
 
     further: tuple = ()
@@ -288,11 +298,14 @@ class ShotFit:
 def refine_shot(index, flags, image, hkl, panel, boxes, *, observed=None, trusted=(-numpy.inf, numpy.inf), **how):
     """Refines the crystal of one shot against the pixels of its shoeboxes. Returns a Result.
 
-    flags: those of nb-sim, as a list, with the crystal by --expt or -mat: where it starts. Or a function that makes
+    flags: those of nb-sim, as a list, with the crystal by --expt or -mat: where it starts. Or a
+    function that makes
         its simulator.
     image: photons, (slow, fast) or (panel, slow, fast); not finite where there are none.
-    hkl, panel, boxes: (n, 3), (n,), (n, 4) of the reflections; boxes as fast from, to, slow from, to.
-    observed: (n, 2) pixels (fast, slow), or None for the centroids of the shoeboxes. trusted: least and largest photons of a pixel
+    hkl, panel, boxes: (n, 3), (n,), (n, 4) of the reflections; boxes as fast from, to, slow from,
+    to.
+    observed: (n, 2) pixels (fast, slow), or None for the centroids of the shoeboxes. trusted: least
+    and largest photons of a pixel
     that is used. how: fields of ShotFit.
     """
     how, begin, result = ShotFit(**how), time.perf_counter(), Result(index)
@@ -326,8 +339,8 @@ def shoeboxes_of(whole, image, boxes, panel, trusted, margin):
 def simulator_of(flags, *parts):
     """The simulator of a shot, in one thread; Rejected where its flags and parts make none.
 
-    A Gaussian crystal is averaged in closed form where no flag counts samples. Samples are left out that give
-    no light, where no flag says how many.
+    A Gaussian crystal is averaged in closed form where no flag counts samples. Samples are left out
+    that give no light, where no flag says how many.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -342,7 +355,8 @@ def simulator_of(flags, *parts):
 
 
 def first_simulator(stills, say=None):
-    """The simulator of the first shot that has one. Flags that no shot takes are an error at once, not why all shots are rejected.
+    """The simulator of the first shot that has one. Flags that no shot takes are an error at once,
+    not why all shots are rejected.
 
     say: is called with a sentence on what pixels are.
     """

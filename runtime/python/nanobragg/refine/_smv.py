@@ -36,8 +36,9 @@ def _numbers(path, said, key):
 
 
 def read_header(path, content, shape):
-    """The header of an image of this shape (slow, fast), as fields of a Photograph by their names. The beam centre is
-    read as ADSC's detectors have it, BEAM_CENTER_X downward; nb-sim's own XDS_ORGX and XDS_ORGY go before it. FileError."""
+    """The header of an image of this shape (slow, fast), as fields of a Photograph by their names.
+    The beam centre is read as ADSC's detectors have it, BEAM_CENTER_X downward; nb-sim's own
+    XDS_ORGX and XDS_ORGY go before it. FileError."""
     said = _words(content)
     if said.get("DETECTOR_NAMES"):
         return _of_rigaku(path, said)

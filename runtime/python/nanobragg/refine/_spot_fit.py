@@ -1,4 +1,5 @@
-"""Levenberg's and Marquardt's least squares of pixels, whose spots may be brighter or weaker than the model's."""
+"""Levenberg's and Marquardt's least squares of pixels, whose spots may be brighter or weaker than
+the model's."""
 
 import numpy
 
@@ -11,13 +12,15 @@ _MORE, _STEEP = 10, 0.05  # steps beyond those that are asked for, while each ma
 class SpotFit:
     """Numbers x of a model that explain pixels.
 
-    Photons of a pixel are ``background + (1 + d) image(x)``, d of its spot normal about 0 with a sigma of ``tolerance``
-    times the larger of model and data, and variance that of the model of the step before. d is projected out: what is
-    minimized is the sum of squares with the best d (variable projection). tolerance 0: the model's own intensities.
+    Photons of a pixel are ``background + (1 + d) image(x)``, d of its spot normal about 0 with a
+    sigma of ``tolerance`` times the larger of model and data, and variance that of the model of the
+    step before. d is projected out: what is minimized is the sum of squares with the best d
+    (variable projection). tolerance 0: the model's own intensities.
 
-    model: image(x), jacobian(x, free), renewed(x, image, own): the image where pixels have own times the light. data,
-    background: photons of the pixels; spot: that of each, of so many.
-    calibration: of variance(). about, sigma: what is known of x beside the pixels. reach: the longest step of each.
+    model: image(x), jacobian(x, free), renewed(x, image, own): the image where pixels have own
+    times the light. data, background: photons of the pixels; spot: that of each, of so many.
+    calibration: of variance(). about, sigma: what is known of x beside the pixels. reach: the
+    longest step of each.
     """
 
     def __init__(self, model, data, background, spot, count, calibration=0.0):
@@ -31,8 +34,8 @@ class SpotFit:
         return numpy.bincount(self.spot, weights=values, minlength=self.count)
 
     def weigh(self, image, tolerance):
-        """By the variance of this image with the intensities that fit best; spots that are explained far worse than most
-        count less."""
+        """By the variance of this image with the intensities that fit best; spots that are
+        explained far worse than most count less."""
         excess = self.sums(self.data - self.background)
         expected = self.sums(image)
         d = numpy.zeros(self.count)
@@ -63,7 +66,8 @@ class SpotFit:
         return left @ left + d @ (self.precision * d) + numpy.sum(((x - about) / sigma)**2)
 
     def run(self, x, free, about, sigma, reach, tolerance, steps, reweigh=3, enough=3e-3):
-        """x after so many steps, and more where the sum of squares still falls steeply, or when it falls by less than a part of ``enough``."""
+        """x after so many steps, and more where the sum of squares still falls steeply, or when it
+        falls by less than a part of ``enough``."""
         index, damping = numpy.flatnonzero(free), 1e-2
         image = self.model.image(x)
         for step in range(steps + _MORE):

@@ -18,7 +18,8 @@ _FULL = 0.95  # part of the cutoff from which on light is lost where some pixels
 
 @dataclasses.dataclass
 class Spots:
-    """Connected pixels that are brighter than what is around them. Pixels are (fast, slow), whole numbers are edges."""
+    """Connected pixels that are brighter than what is around them. Pixels are (fast, slow), whole
+    numbers are edges."""
 
     at: numpy.ndarray  # (n, 2), the centroid of the light above the background
     light: numpy.ndarray  # photons above the background
@@ -44,7 +45,8 @@ class Spots:
 
 @dataclasses.dataclass
 class Pixels:
-    """Which pixels of an image can be used, and how many cannot, by the reason; which are much brighter than all around them."""
+    """Which pixels of an image can be used, and how many cannot, by the reason; which are much
+    brighter than all around them."""
 
     usable: numpy.ndarray
     why: dict
@@ -63,11 +65,13 @@ class Pixels:
 
 
 def usable_pixels(photons, cutoff, lost=False):
-    """Gaps are not finite, overloads at the cutoff and beyond, or ``lost``; hot pixels and shadows as the data say."""
+    """Gaps are not finite, overloads at the cutoff and beyond, or ``lost``; hot pixels and shadows
+    as the data say."""
     gaps = ~numpy.isfinite(photons)
     overloads = ~gaps & ((photons >= cutoff) | lost)
     usable = ~(gaps | overloads)
-    # Bright light of a crystal reaches over a pixel's edge; what stands alone in the dark is a pixel's own.
+    # Bright light of a crystal reaches over a pixel's edge; what stands alone in the dark is a
+    # pixel's own.
     counts = numpy.where(usable, photons, 0.0)
     bright = numpy.argwhere(counts > 1000)
     hot = numpy.zeros_like(usable)
@@ -85,9 +89,9 @@ def usable_pixels(photons, cutoff, lost=False):
 
 
 def lost_light(numbers, cutoff):
-    """Pixels of a detector that does not count photons, in the middle of spots that are brighter than its numbers can be: those at the
-    cutoff, those beyond it that began again from zero, which are dark between bright ones or beside them, and their neighbours, over which
-    charge flows."""
+    """Pixels of a detector that does not count photons, in the middle of spots that are brighter
+    than its numbers can be: those at the cutoff, those beyond it that began again from zero, which
+    are dark between bright ones or beside them, and their neighbours, over which charge flows."""
     known = numpy.where(numpy.isfinite(numbers), numbers, 0.0)
     if not numpy.isfinite(cutoff) or known.max(initial=0.0) < _BRIGHT * cutoff:
         return numpy.zeros(numbers.shape, bool)
@@ -105,7 +109,8 @@ def lost_light(numbers, cutoff):
 
 
 def _dips(known, cutoff):
-    """Pixels that are dark on the slope of a spot: on a line, one neighbour is bright and the other one brighter, too."""
+    """Pixels that are dark on the slope of a spot: on a line, one neighbour is bright and the other
+    one brighter, too."""
     found = numpy.zeros(known.shape, bool)
     for axis, side in itertools.product((0, 1), (1, -1)):
         bright = numpy.roll(known, side, axis) > numpy.maximum(_BRIGHT * cutoff, _STEEP * known)
@@ -114,8 +119,9 @@ def _dips(known, cutoff):
 
 
 def odd_pixels(photons, usable, core):
-    """Pixels that are brighter, and those that are darker, than light can make them that a point spread with a core of this sigma
-    (pixels) has spread: both neighbours along a line have much less of what they have."""
+    """Pixels that are brighter, and those that are darker, than light can make them that a point
+    spread with a core of this sigma (pixels) has spread: both neighbours along a line have much
+    less of what they have."""
     if not usable.any():
         return ~usable & False, ~usable & False
     known = photons[tuple(ndimage.distance_transform_edt(~usable, return_distances=False, return_indices=True))]
@@ -128,7 +134,8 @@ def odd_pixels(photons, usable, core):
 
 
 def _dead(counts, usable):
-    """Pixels that count nothing where each of their neighbours counts 10 and more; those of the image's edge are not asked."""
+    """Pixels that count nothing where each of their neighbours counts 10 and more; those of the
+    image's edge are not asked."""
     bright, dead = (counts >= 10) | ~usable, usable & (counts == 0)
     for i, j in itertools.product(range(3), repeat=2):
         if (i, j) != (1, 1):
@@ -138,8 +145,8 @@ def _dead(counts, usable):
 
 
 def _tiled(image, usable):
-    """Medians of tiles of 8 x 8 usable pixels, and how far pixels are from them, robustly, at all pixels; spots of any brightness move
-    them little."""
+    """Medians of tiles of 8 x 8 usable pixels, and how far pixels are from them, robustly, at all
+    pixels; spots of any brightness move them little."""
     slow, fast = (-n % 8 for n in image.shape)
     cut = numpy.pad(numpy.where(usable, image, numpy.nan), ((0, slow), (0, fast)), constant_values=numpy.nan)
     tiles = cut.reshape(cut.shape[0] // 8, 8, -1, 8).swapaxes(1, 2).reshape(cut.shape[0] // 8, -1, 64)
@@ -158,8 +165,9 @@ def _medians(tiles):
 
 
 def local_background(photons, usable, half=7, even=True):
-    """Mean and variance of the pixels around each without spots, and how many they are. even: the noise is that of photons alone,
-    so that the variance is the mean; else it is as large at least."""
+    """Mean and variance of the pixels around each without spots, and how many they are. even: the
+    noise is that of photons alone, so that the variance is the mean; else it is as large at least.
+    """
     counts = numpy.where(usable, photons, 0).astype("f4")
     kept = usable
     if not even and usable.any():
@@ -169,11 +177,12 @@ def local_background(photons, usable, half=7, even=True):
 
 
 def find_spots(photons, usable, least=2, even=True, lost=False, background=None):
-    """Spots, and the pixels that they have: where a pixel is 4 sigmas above the mean of its 15 x 15 neighbours without
-    spots, and it and its eight neighbours together are 6 sigmas above.
+    """Spots, and the pixels that they have: where a pixel is 4 sigmas above the mean of its 15 x 15
+    neighbours without spots, and it and its eight neighbours together are 6 sigmas above.
 
-    least: pixels of a spot. even: of local_background. lost: pixels without a measurement in the middle of spots. background: photons
-    without spots, where they are known, in place of the mean of neighbours.
+    least: pixels of a spot. even: of local_background. lost: pixels without a measurement in the
+    middle of spots. background: photons without spots, where they are known, in place of the mean
+    of neighbours.
     """
     counts = numpy.where(usable, photons, 0).astype("f4")
     if background is None:

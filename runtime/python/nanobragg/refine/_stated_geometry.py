@@ -53,7 +53,8 @@ class Geometry:
         return geometry
 
     def photograph(self, path, image, counting):
-        """The Photograph of an image, whose panels lie where the list says, or one below another."""
+        """The Photograph of an image, whose panels lie where the list says, or one below another.
+        """
         elements = self.elements
         if len({e.raw for e in elements}) < len(elements):
             rows = numpy.cumsum([0, *(e.size[0] if image.ndim == 2 else image.shape[-2] for e in elements)])

@@ -29,13 +29,15 @@ def identifier(still, lattice):
 
 
 def _file_and_frame(image):
-    """The file of an image's name, and the number of its frame, None where the file is one image."""
+    """The file of an image's name, and the number of its frame, None where the file is one image.
+    """
     name, colon, frame = image.rpartition(":")
     return (name, int(frame)) if colon and frame.isdigit() else (image, None)
 
 
 def experiments(stills, model, folder, refined=False):
-    """DIALS' experiment list of stills, one for each lattice, as indexed or as their pixels have it. folder: names of images are relative to it."""
+    """DIALS' experiment list of stills, one for each lattice, as indexed or as their pixels have
+    it. folder: names of images are relative to it."""
     content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
                "scan": [], "crystal": [], "profile": [], "scaling_model": []}
     for number, still in enumerate(stills):
@@ -75,7 +77,8 @@ def _rays(still, refined, at, panel):
 
 
 def _columns(number, hkl, panel, middle, half, there, s1, flags):
-    """Columns that all tables have, of one lattice's reflections. middle: pixels in the middle of boxes; there: places by the model."""
+    """Columns that all tables have, of one lattice's reflections. middle: pixels in the middle of
+    boxes; there: places by the model."""
     count = len(hkl)
     frame = numpy.full((count, 1), 0.5)
     low, high = middle - half, middle + half + 1
@@ -110,9 +113,10 @@ def reflections(stills):
 
 
 def integrated(stills, full=False):
-    """DIALS' reflection table of all reflections that are integrated, of each lattice: partial intensities as sums, and divided by
-    their partialities as those of profiles. full: both divided by partiality and corrected (lp), without reflections of small partiality,
-    for programs that take none of these numbers."""
+    """DIALS' reflection table of all reflections that are integrated, of each lattice: partial
+    intensities as sums, and divided by their partialities as those of profiles. full: both divided
+    by partiality and corrected (lp), without reflections of small partiality, for programs that
+    take none of these numbers."""
     parts = []
     for still in stills:
         detector, every = still.fitted.detector, still.explained.integrated
@@ -170,8 +174,9 @@ def write_integrated(out, stills, model, full):
 
 
 def _profile_radius(still):
-    """The radius, 1/A, of spheres at reciprocal lattice points that reflect as those of a still do: their distances from the Ewald sphere,
-    weighted by partialities, have the same variance. partialator takes none above a quarter of the shortest reciprocal axis."""
+    """The radius, 1/A, of spheres at reciprocal lattice points that reflect as those of a still do:
+    their distances from the Ewald sphere, weighted by partialities, have the same variance.
+    partialator takes none above a quarter of the shortest reciprocal axis."""
     one, k0 = still.explained.integrated, 1 / still.photograph.wavelength
     matrices = numpy.array([lattice.matrix for lattice in still.explained.lattices])
     ray = numpy.einsum("nij,nj->ni", matrices[one.lattice], one.hkl) + k0 * BEAM

@@ -21,9 +21,9 @@ def _by(values, label, chi2, profiles, data, model, bins=8):
 
 
 def foretold(off, direction, angle):
-    """Which part of the variance of displacements those of a spot's neighbours foretell, its own left out: of neighbours in
-    direction and angle off the sphere, in direction alone, in angle alone. off: (spots, 2). direction: unit vectors,
-    (spots, 3). angle: rad."""
+    """Which part of the variance of displacements those of a spot's neighbours foretell, its own
+    left out: of neighbours in direction and angle off the sphere, in direction alone, in angle
+    alone. off: (spots, 2). direction: unit vectors, (spots, 3). angle: rad."""
     turned = (numpy.arccos(numpy.clip(direction @ direction.T, -1, 1)) / _DIRECTION)**2
     apart = ((angle[:, None] - angle) / _ANGLE)**2
 
@@ -62,7 +62,8 @@ def _detector(still):
 
 
 def still_page(still, boxes, dark_pixels, pictures=6):
-    """HTML of a still that was explained. dark_pixels: of a box about a reflection without a spot."""
+    """HTML of a still that was explained. dark_pixels: of a box about a reflection without a spot.
+    """
     result = still.explained
     at, hkl = still.found.at[still.explained_spots], still.of_spots("hkl")[still.explained_spots]
     of = still.of[still.explained_spots]

@@ -13,8 +13,8 @@ from ._shot import simulator_of
 class Stills:
     """The shots that flags, an experiment list and a reflection table describe, in photons.
 
-    images: a function from the number of a shot to its image; None: those that the experiment list names.
-    gain, offset: an image holds photons * gain + offset.
+    images: a function from the number of a shot to its image; None: those that the experiment list
+    names. gain, offset: an image holds photons * gain + offset.
     """
 
     def __init__(self, flags, experiments, reflections, images=None, gain=1.0, offset=0.0):
@@ -40,7 +40,8 @@ class Stills:
         return simulator_of(self.words, Expt(file=f"{self.path}:{index}"))
 
     def check(self, index):
-        """FileError where an experiment lacks something, or its reflections are those of another detector."""
+        """FileError where an experiment lacks something, or its reflections are those of another
+        detector."""
         experiment = self.listed["experiment"][index]
         for kind in ("crystal", "detector", "beam"):
             number = experiment.get(kind)

@@ -43,7 +43,8 @@ def _pulls(sweep, model):
 
 
 def _rocking(sweep, model, table, count):
-    """Photons above the background on each frame, of data (points with their sigmas) and model (line)."""
+    """Photons above the background on each frame, of data (points with their sigmas) and model
+    (line)."""
     boxes, found = sweep.boxes, sweep.columns
     parts = ["<h3>Rocking curves</h3><p>Photons of a reflection on each frame: data (points, with the sigma of their photons) and "
              "model (line).</p>"]

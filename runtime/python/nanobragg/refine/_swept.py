@@ -18,8 +18,9 @@ def across(axis):
 class SweptBlocks(Blocks):
     """Blocks with two tilts of the goniometer's axis among what is shared.
 
-    Orientations are those in the middle of the sweep. Where the scale of angles begins elsewhere (-145 degrees, say), an axis
-    that tilts would turn the crystal on every frame, and the two would have to move together.
+    Orientations are those in the middle of the sweep. Where the scale of angles begins elsewhere
+    (-145 degrees, say), an axis that tilts would turn the crystal on every frame, and the two would
+    have to move together.
     """
 
     def __init__(self, sim, boxes, *args, **how):

@@ -14,7 +14,8 @@ from ._shot import METRES, Rejected, Result, picture, wavelength_of
 
 
 def give_memory_back():
-    """Gives freed memory to the system. glibc keeps it between what lives longer: 10 MB for each shot that was read."""
+    """Gives freed memory to the system. glibc keeps it between what lives longer: 10 MB for each
+    shot that was read."""
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -31,7 +32,8 @@ class Shared:
 
 
 class Point:
-    """Shared numbers at which shots are asked: p, their values, log F / start, and the grid of structure factors."""
+    """Shared numbers at which shots are asked: p, their values, log F / start, and the grid of
+    structure factors."""
 
     def __init__(self, shared, x):
         self.p, factors = shared.split(x)
@@ -41,7 +43,8 @@ class Point:
 
 
 class Metric:
-    """The curvature of a shot's sum of squares, J' J, for its own numbers and what it shares; see Term.metric."""
+    """The curvature of a shot's sum of squares, J' J, for its own numbers and what it shares; see
+    Term.metric."""
 
     def __init__(self, own, mixed, common, amplitudes):
         self.root = numpy.linalg.cholesky(own + 1e-9 * numpy.diag(numpy.diag(own)) + 1e-30 * numpy.eye(len(own)))
@@ -52,10 +55,11 @@ class Metric:
 
 
 class Term:
-    """The pixels of a shot's shoeboxes: half the sum of (data - m)^2 / V for m = scale x Bragg + plane in each box.
+    """The pixels of a shot's shoeboxes: half the sum of (data - m)^2 / V for m = scale x Bragg +
+    plane in each box.
 
-    V is that of the photons where ``weigh`` was called last; planes are projected out. The shot's own numbers:
-    orientation (rad), strains, log scale, restrained about 0 with ``sigma``.
+    V is that of the photons where ``weigh`` was called last; planes are projected out. The shot's
+    own numbers: orientation (rad), strains, log scale, restrained about 0 with ``sigma``.
     """
 
     DIRECTIONS = 8  # at once: one kernel serves all shots and parameters
@@ -77,8 +81,8 @@ class Term:
         self.seconds = 0.0  # in images and gradients
 
     def _function(self, point, names):
-        """A function of the names, with the point's grid; it lasts as long as it is used, so that shots are small in
-        memory.
+        """A function of the names, with the point's grid; it lasts as long as it is used, so that
+        shots are small in memory.
         """
         sim = self._whole.at_pixels(self.boxes.rows)
         if point.grid is not None:
@@ -90,7 +94,8 @@ class Term:
         self._kept = self._function(point, self._all_names())
 
     def function_bytes(self, point):
-        """Bytes that a kept function takes: a grid, its gradient and what this is added up in, and maps of pixels."""
+        """Bytes that a kept function takes: a grid, its gradient and what this is added up in, and
+        maps of pixels."""
         return 3 * (0 if point.grid is None else point.grid.nbytes) + 100 * len(self.boxes.data)
 
     def _all_names(self):
@@ -111,8 +116,9 @@ class Term:
         return function.image(self._theta(x, point, False)[0])
 
     def weigh(self, x, point, cautious=False):
-        """V from these photons and the planes that leave least of the data, weights apart. cautious: from the data
-        where they are more: at a poor start spots that the model has not yet would weigh far too much."""
+        """V from these photons and the planes that leave least of the data, weights apart.
+        cautious: from the data where they are more: at a poor start spots that the model has not
+        yet would weigh far too much."""
         crystal = self.image(x, point)
         one = numpy.ones(len(self.boxes.data))
         photons = crystal + Planes(self.boxes, one).of(self.boxes.data - crystal)
@@ -123,8 +129,8 @@ class Term:
     def start_scale(self, x, point):
         """x with a scale; Rejected where the model has no light in the shoeboxes.
 
-        The median over shoeboxes of what fits each: where structure factors are wrong by chance, a least-squares scale
-        of all pixels is too small, since it believes those that are too bright.
+        The median over shoeboxes of what fits each: where structure factors are wrong by chance, a
+        least-squares scale of all pixels is too small, since it believes those that are too bright.
         """
         crystal = self.image(x, point)
         planes = Planes(self.boxes, 1 / numpy.sqrt(variance_of(self.boxes.data, self.readout)))
@@ -141,7 +147,8 @@ class Term:
         return x
 
     def value_and_gradient(self, x, point):
-        """The value, and its derivatives by the shot's own numbers, by p, and by log structure factors."""
+        """The value, and its derivatives by the shot's own numbers, by p, and by log structure
+        factors."""
         function = self._kept or self._function(point, self._all_names())
         theta, values = self._theta(x, point, point.grid is not None)
         begin = time.perf_counter()
@@ -165,7 +172,8 @@ class Term:
         return own, self.shared.common.gradient(point.p, by), factors
 
     def jacobian(self, x, point):
-        """Weighted derivatives of the pixels by the shot's own numbers and p, planes taken out: (size + p, pixels)."""
+        """Weighted derivatives of the pixels by the shot's own numbers and p, planes taken out:
+        (size + p, pixels)."""
         function = self._function(point, self.names)
         theta, values = self._theta(x, point, False)
         directions = [{"reciprocal_matrix": d * METRES} for d in self.cell.derivatives(x[:self.cell.size])]
@@ -188,10 +196,11 @@ class Term:
     def metric(self, x, point, projected=False):
         """The curvature at this point.
 
-        For structure factors: row sums of J' J. The image is homogeneous of degree 2 in them, so these are one
-        gradient, with twice the weighted image as its cotangent. Where no pixel has light of two reflections the row
-        sum is the diagonal; else it is above it, so that steps it scales are not too long. projected: what planes may
-        explain does not count, as uncertainties want it.
+        For structure factors: row sums of J' J. The image is homogeneous of degree 2 in them, so
+        these are one gradient, with twice the weighted image as its cotangent. Where no pixel has
+        light of two reflections the row sum is the diagonal; else it is above it, so that steps it
+        scales are not too long. projected: what planes may explain does not count, as uncertainties
+        want it.
         """
         jacobian = self.jacobian(x, point)
         own, rest = jacobian[:self.size], jacobian[self.size:]
@@ -207,8 +216,8 @@ class Term:
         return Metric(own @ own.T + numpy.diag(1 / self.sigma**2), own @ rest.T, rest @ rest.T, amplitudes)
 
     def own_curvature(self, x, point, metric, amplitudes):
-        """The curvature of the shot's own numbers where structure factors follow them. amplitudes: the curvature of these in all
-        shots.
+        """The curvature of the shot's own numbers where structure factors follow them. amplitudes:
+        the curvature of these in all shots.
         """
         if point.grid is None:
             return metric.own
@@ -223,8 +232,8 @@ class Term:
         return unit * unit[:, None] * ((vectors * numpy.maximum(known, 1e-9)) @ vectors.T)
 
     def result(self, x, point, metric, common_covariance, places=None, pictures=4):
-        """The shot as the tables show it. metric: projected, at x, its own curvature as ``own_curvature`` has it.
-        places: corners and axes of panels, where they were refined.
+        """The shot as the tables show it. metric: projected, at x, its own curvature as
+        ``own_curvature`` has it. places: corners and axes of panels, where they were refined.
         """
         result = Result(self.index)
         crystal = self.image(x, point)

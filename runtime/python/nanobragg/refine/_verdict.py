@@ -7,7 +7,8 @@ _ALIKE = 5.0  # sigmas by which light is like the model's intensities where the 
 
 
 def _scatter(explained):
-    """The robust standard deviation of logarithms of intensities over the model's, of reflections whose photons say it."""
+    """The robust standard deviation of logarithms of intensities over the model's, of reflections
+    whose photons say it."""
     sure = explained.precision * explained.ratio**2 > 1 / _SURE
     logs = numpy.log(explained.ratio[sure])
     return 1.4826 * float(numpy.median(numpy.abs(logs - numpy.median(logs)))) if sure.sum() > 10 else 0.0
@@ -26,7 +27,8 @@ def _against(still):
     yield (still.alike < 4, still.alike < 2, f"the light of its spots is like the intensities of the model by {still.alike:.1f} sigmas only: "
            "another crystal, other axes, or too few spots")
     if result := still.explained:
-        # Chi-square grows with the light, so that bright spots show errors that hardly matter; these are told by a part of the light, too.
+        # Chi-square grows with the light, so that bright spots show errors that hardly matter;
+        # these are told by a part of the light, too.
         chi2, part = result.chi2_profiles, result.profile_error
         yield (chi2 > 3 and part > 0.2, chi2 > 10 and part > 0.5,
                f"spots differ from their profiles by {100 * part:.0f} % of their light (chi-square {chi2:.3g}): they have other shapes or places")

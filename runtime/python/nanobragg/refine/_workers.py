@@ -11,8 +11,8 @@ _shared = None  # the work, and a byte for each number that says whether it was 
 
 
 def each(work, numbers, workers, lost):
-    """Results of work(number), as they come. The numbers that were begun when a process died are tried again, each alone; one of
-    which it dies again has the result lost(number, reason)."""
+    """Results of work(number), as they come. The numbers that were begun when a process died are
+    tried again, each alone; one of which it dies again has the result lost(number, reason)."""
     global _shared
     workers = min(workers or len(os.sched_getaffinity(0)), max(len(numbers), 1))
     if workers <= 1:

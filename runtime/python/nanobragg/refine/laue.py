@@ -45,7 +45,8 @@ GROUPS = ("orientation", "strain", "distance", "centre", "tilt", "flux")
 
 @dataclasses.dataclass
 class Laue:
-    """The result of a white-beam still. Lengths in mm and A, angles in degrees, places in pixels."""
+    """The result of a white-beam still. Lengths in mm and A, angles in degrees, places in pixels.
+    """
 
     index: int
     image: str
@@ -77,7 +78,8 @@ class Laue:
 
 
 def _light(photons, usable, mean, noise, at):
-    """Photons above the background in a box about each place, and their sigmas; 0 of boxes that are not whole."""
+    """Photons above the background in a box about each place, and their sigmas; 0 of boxes that are
+    not whole."""
     middle, half = numpy.floor(at).astype(int), _HALF
     width = 2 * half + 1
     inside = (middle >= half).all(axis=1) & (middle < numpy.array(photons.shape[::-1]) - half).all(axis=1)
@@ -105,7 +107,8 @@ def _index(still, *, model, camera, band, noise, most, held, restrain):
     mean, scatter, _ = local_background(photons, usable, even=photograph.counting)
     moments = Moments.measured(spots.at, photons, usable, mean, _HALF)
     at = numpy.where(moments.known[:, None], moments.at, spots.at)
-    # A centroid errs by the width over the root of the photons; one of few pixels by a part of a pixel.
+    # A centroid errs by the width over the root of the photons; one of few pixels by a part of a
+    # pixel.
     width = numpy.sqrt(numpy.maximum(moments.covariance[:, 0] + moments.covariance[:, 2], _UNSURE**2) / 2 + 1 / 12)
     with numpy.errstate(all="ignore"):
         place = numpy.where(moments.known, width * moments.sigma / moments.photons, _UNSURE)
@@ -138,7 +141,8 @@ def _index(still, *, model, camera, band, noise, most, held, restrain):
 
 
 def _one_more(fit, still, model, wavelengths, lights):
-    """Looks for a crystal among spots that the others do not have. Whether there is one. lights: of _refined."""
+    """Looks for a crystal among spots that the others do not have. Whether there is one. lights: of
+    _refined."""
     first = not fit.crystals
     taken = numpy.concatenate([crystal.spot for crystal in fit.crystals]) if not first else numpy.zeros(0, int)
     free = numpy.setdiff1d(numpy.arange(len(still.at)), taken)
@@ -169,10 +173,11 @@ def _one_more(fit, still, model, wavelengths, lights):
 
 
 def _refined(fit, crystal, taken, first, lights):
-    """A crystal from a first orientation, by stages: how many spots are near its rays, the camera, the crystal. None where no
-    more are than by chance.
+    """A crystal from a first orientation, by stages: how many spots are near its rays, the camera,
+    the crystal. None where no more are than by chance.
 
-    lights: fits the widths of spots and the flux, whose slope moves the spots of narrow spectra. None: of others, later.
+    lights: fits the widths of spots and the flux, whose slope moves the spots of narrow spectra.
+    None: of others, later.
     """
     others, fit.sigma = fit.crystals, 1.0
     for reach in _REACHES[3:] if lights else _REACHES if first else _REACHES[2:]:
@@ -202,7 +207,8 @@ def _within(fit, crystal, taken, shift):
 
 
 def _seen(fit, crystal, photons, usable, mean, noise):
-    """Primitive indices, light and sigmas of a crystal's rays, sigma 0 of those that are not alone in their box."""
+    """Primitive indices, light and sigmas of a crystal's rays, sigma 0 of those that are not alone
+    in their box."""
     rays = fit.rays(crystal)
     light, sigma = _light(photons, usable, mean, noise, rays.at)
     every = numpy.concatenate([fit.rays(other).at for other in fit.crystals])
@@ -231,14 +237,16 @@ def _one(index, *, paths, **how):
 
 def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=(), restrain=None, noise=None, workers=None, out=None,
          progress=None):
-    """Indexes white-beam stills with a known cell, and fits camera, orientation, strain, and the flux curve.
+    """Indexes white-beam stills with a known cell, and fits camera, orientation, strain, and the
+    flux curve.
 
-    paths: images. model: as of ``index``; without structure factors there is no flux curve. energies: ends of the spectrum, keV; it may
-    end earlier. geometry: an .expt, a .det of LaueTools, or its six numbers in a text; None: the image's header. lattices: crystals, at
-    most. held: names of parameters that stay, of orientation, strain, distance, centre, tilt and flux. restrain: sigmas
-    of others by name (degrees, mm, or without a unit). noise: as of ``index``. out: a folder for indexed.expt,
-    indexed.refl, spots.csv, flux.csv, lattices.csv,
-    shots.csv and report.html.
+    paths: images. model: as of ``index``; without structure factors there is no flux curve.
+    energies: ends of the spectrum, keV; it may end earlier. geometry: an .expt, a .det of
+    LaueTools, or its six numbers in a text; None: the image's header. lattices: crystals, at most.
+    held: names of parameters that stay, of orientation, strain, distance, centre, tilt and flux.
+    restrain: sigmas of others by name (degrees, mm, or without a unit). noise: as of ``index``.
+    out: a folder for indexed.expt, indexed.refl, spots.csv, flux.csv, lattices.csv, shots.csv and
+    report.html.
 
     Returns a Laue for each image. One that cannot be read or indexed is among them with its reason.
     """
@@ -357,13 +365,15 @@ def rows(stills):
 
 
 def _tilt(fit):
-    """How far the detector has been turned about the laboratory's x and y since the start, degrees."""
+    """How far the detector has been turned about the laboratory's x and y since the start, degrees.
+    """
     now, then = (numpy.column_stack([camera.fast, camera.slow, camera.normal]) for camera in (fit.camera, fit.start))
     return Rotation.from_matrix(now @ then.T).as_rotvec(degrees=True)[:2]
 
 
 def lattice_rows(stills, model):
-    """A row for each crystal, the first with names. Strains are deviatoric, in units of 1e-3, in the frame with x along a, z along c*."""
+    """A row for each crystal, the first with names. Strains are deviatoric, in units of 1e-3, in
+    the frame with x along a, z along c*."""
     yield ["shot", "lattice", "spots", "rms_px", "scale", *(f"{kind}{name}" for name, _, _ in _STRAIN for kind in ("strain_", "sigma_")),
            "orientation_sigma_deg", *_CELL, *(f"{axis}*_{i}" for axis in "abc" for i in "xyz")]
     for still in stills:
@@ -400,7 +410,8 @@ def experiments(stills, model, folder):
 
 
 def reflections(stills):
-    """DIALS' table of the indexed spots, with the columns that laue-dials adds: wavelength (A), and whether a ray has several orders."""
+    """DIALS' table of the indexed spots, with the columns that laue-dials adds: wavelength (A), and
+    whether a ray has several orders."""
     parts, begin = [], 0
     for still in stills:
         t, camera = still.table, still.fit.camera

@@ -47,7 +47,8 @@ _REFITS = 3  # fits of the stills of a detector, each with the displacements of 
 
 
 def is_macromolecular(cell):
-    """Whether a cell, A, is large enough for bulk solvent, which small molecules and metals have none of."""
+    """Whether a cell, A, is large enough for bulk solvent, which small molecules and metals have
+    none of."""
     return numpy.prod(cell[:3]) > 1e4
 
 
@@ -63,9 +64,9 @@ class Model:
 
     @staticmethod
     def read(path, resolution=8.0, wavelength=1.0, solvent=None):
-        """With structure factors to a resolution, A, at a wavelength, A, and bulk solvent of a density, electrons/A^3 (None: as
-        the cell is large enough for). path: a file, or the numbers of the cell and the space group
-        in place of one, without structure factors."""
+        """With structure factors to a resolution, A, at a wavelength, A, and bulk solvent of a
+        density, electrons/A^3 (None: as the cell is large enough for). path: a file, or the numbers
+        of the cell and the space group in place of one, without structure factors."""
         said = re.fullmatch(r"\s*" + r"([0-9.]+)[\s,]+" * 6 + r"(\S.*)", str(path))
         if said and not os.path.exists(path):
             cell = numpy.array([float(text) for text in said.groups()[:6]])
@@ -82,7 +83,8 @@ class Model:
         return Model(str(path), numpy.array(cell), hall, grid, tuple(lowest))
 
     def choices(self):
-        """Matrices by which rows of Miller indices are multiplied: those that the lattice allows, up to equivalents, the identity first."""
+        """Matrices by which rows of Miller indices are multiplied: those that the lattice allows,
+        up to equivalents, the identity first."""
         return [numpy.eye(3), *_core.indexing_choices(self.hall, self.cell.tolist(), OBLIQUITY)[1]]
 
     def digest(self):
@@ -147,7 +149,8 @@ class Still:
         return numpy.select([one.indexed for one in self.lattices], range(len(self.lattices)), -1)
 
     def described(self, given=False):
-        """Lines on what was taken from the image; none of one that was not read. given: whether gain and zero were."""
+        """Lines on what was taken from the image; none of one that was not read. given: whether
+        gain and zero were."""
         return list(described(self.photograph, self.shape, self.masked, given)) if self.photograph else []
 
     def of_spots(self, name):
@@ -156,8 +159,8 @@ class Still:
 
 
 def _detectors(photograph):
-    """Where the detector may stand. A header says by which angle two-theta turns it, and not about which axis: that is level or
-    upright, either way round."""
+    """Where the detector may stand. A header says by which angle two-theta turns it, and not about
+    which axis: that is level or upright, either way round."""
     turns, angle = [(0.0, 0.0)], numpy.radians(photograph.two_theta)
     said = photograph.axes is not None or photograph.panels is not None
     if angle and not said:
@@ -186,7 +189,8 @@ def _in_photons(photograph, usable, noise):
 
 @dataclasses.dataclass(frozen=True)
 class _Search:
-    """How images are searched for lattices of a model. least: pixels of a spot; noise: see Wanted; most: lattices of an image."""
+    """How images are searched for lattices of a model. least: pixels of a spot; noise: see Wanted;
+    most: lattices of an image."""
 
     model: Model
     least: int
@@ -195,7 +199,8 @@ class _Search:
     most: int
 
     def key(self, path):
-        """The key of what follows from an image's file, the number of its frame, and this search."""
+        """The key of what follows from an image's file, the number of its frame, and this search.
+        """
         file = path if os.path.exists(path) else re.sub(r":\d+$", "", path)
         return key_of(image=digest_or_none(file), frame=path[len(file):], model=self.model.digest(), least=self.least, noise=self.noise,
                       most=self.most, geometry=None if self.geometry is None else _files.digest(self.geometry.path))
@@ -314,8 +319,8 @@ def _with_pixels(still, kept):
 
 
 def _share_detector(stills, model, distances):
-    """Stills whose headers name the same detector have the same tilts, the medians of all, and the same modules. distances: whether
-    they have the same distance, too."""
+    """Stills whose headers name the same detector have the same tilts, the medians of all, and the
+    same modules. distances: whether they have the same distance, too."""
     groups = {}
     for still in stills:
         if still.status == "indexed":
@@ -375,8 +380,9 @@ def _chain(stills, model):
 
 
 def _by_intensities(stills, model, most, together=False):
-    """Takes indices by which the light of spots is like that of the model's structure factors, or without them that of the other stills,
-    where places allow several. together: whether the stills are of one crystal, so that their first lattices have one choice."""
+    """Takes indices by which the light of spots is like that of the model's structure factors, or
+    without them that of the other stills, where places allow several. together: whether the stills
+    are of one crystal, so that their first lattices have one choice."""
     choices, known = model.choices(), None if model.grid is None else by_model(model)
     for still in stills if known else ():
         one, possible = still.fitted, shifts(still.fitted.matrix, still.fitted.detector)
@@ -406,7 +412,8 @@ def _by_intensities(stills, model, most, together=False):
 
 
 def _compare_light(stills, model):
-    """How much more the light of each still's spots is like the model's intensities than by chance, where that can be told."""
+    """How much more the light of each still's spots is like the model's intensities than by chance,
+    where that can be told."""
     for still in stills if model.grid is not None else ():
         light, known = Light(still.fitted, still.found.light), by_model(model)(still.fitted.hkl[still.fitted.indexed])
         still.alike = light.agreement(known) if light.tells(known) else numpy.nan
@@ -420,7 +427,8 @@ def _modules(group):
     return detector.modules.fitted(*map(numpy.concatenate, zip(*spots)), len(detector.panels) == 1)
 
 
-# Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units that is.
+# Numbers of a fit to pixels, and what restraints of them are given in: how many of the fit's units
+# that is.
 UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
           "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1, "dead_time": 1e6, "gain": 1, "psf": 1}
 
@@ -460,15 +468,17 @@ def _simulators(still, model, response=Response()):
 
 
 def used(still, model):
-    """Which of its spots are explained: those that are indexed, and have a structure factor; others are not of the crystal."""
+    """Which of its spots are explained: those that are indexed, and have a structure factor; others
+    are not of the crystal."""
     at = still.of_spots("hkl") - numpy.array(model.lowest)
     inside = ((at >= 0) & (at < model.grid.shape)).all(axis=1)
     return (still.of >= 0) & inside & (model.grid[tuple(numpy.where(inside[:, None], at, 0).T)] > 0)
 
 
 def boxes_of(still, dark=False):
-    """Boxes of the spots that are explained, or of those without spots, with the reflections that are nearest to their pixels: those
-    of the lattice that the nearest spot is of. A reflection is h, k, l and its lattice, where there are several."""
+    """Boxes of the spots that are explained, or of those without spots, with the reflections that
+    are nearest to their pixels: those of the lattice that the nearest spot is of. A reflection is
+    h, k, l and its lattice, where there are several."""
     boxes = dataclasses.replace(still.dark) if dark else still.boxes.chosen(still.explained_spots)
     detector, several = still.fitted.detector, len(still.lattices) > 1
     if several and not dark:
@@ -495,8 +505,8 @@ def _seen(still, response):
 
 
 def _standing(detector, panel, off=(0.0, 0.0)):
-    """Parameters of a simulator of the detector's plane by which it is panel ``panel`` where light is absorbed, moved by ``off`` (pixels,
-    fast and slow) against what is seen."""
+    """Parameters of a simulator of the detector's plane by which it is panel ``panel`` where light
+    is absorbed, moved by ``off`` (pixels, fast and slow) against what is seen."""
     corner, fast, slow, normal = (axis[panel] for axis in detector.placed())
     corner = 1e-3 * (corner + _depth(detector) * normal - detector.pixel * (off[0] * fast + off[1] * slow))
     axes = {} if len(detector.panels) == 1 else {"fast_axis": fast, "slow_axis": slow, "normal_axis": normal}
@@ -504,7 +514,8 @@ def _standing(detector, panel, off=(0.0, 0.0)):
 
 
 def _exposures(detector):
-    """Where the panel stands for pixels of each displacement; of panels that stand where their light is seen, nothing."""
+    """Where the panel stands for pixels of each displacement; of panels that stand where their
+    light is seen, nothing."""
     if not detector.modules.distortion:
         return ({},)
     return [_standing(detector, 0, shift) for shift in detector.modules.steps()]
@@ -561,12 +572,14 @@ def _explained(number, *, stills, model, how, kept, keys):
 
 
 def _without_images(result, kept):
-    """The result for a still, or why there is none, as long as the model's pixels are not needed; they are in the folder where it is kept."""
+    """The result for a still, or why there is none, as long as the model's pixels are not needed;
+    they are in the folder where it is kept."""
     return dataclasses.replace(result, image=None, before=None, light=None) if kept.folder and not isinstance(result, str) else result
 
 
 def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambda still: True):
-    """Explains those that are indexed, and ``mine``. deal: a Dealer. kept: results that are finished. done: is called with each still."""
+    """Explains those that are indexed, and ``mine``. deal: a Dealer. kept: results that are
+    finished. done: is called with each still."""
     good = [still for still in stills if still.status == "indexed"]
     # The shared tilts and modules follow from all stills.
     of_all = key_of(how=how, model=model.digest(), stills=[still.key for still in stills]) if kept.folder else ""
@@ -604,7 +617,8 @@ def _observations(stills, amplitudes):
 
 
 def _refine_factors(stills, model, tested, deal, how, kept):
-    """Explains stills again, by structure factors that those without the numbers ``tested`` and the model say together."""
+    """Explains stills again, by structure factors that those without the numbers ``tested`` and the
+    model say together."""
     good = [still for still in stills if still.explained]
     training = [still for still in good if still.index not in tested and len(still.explained.integrated.hkl)]
     if not training:
@@ -622,13 +636,16 @@ def _refine_factors(stills, model, tested, deal, how, kept):
 class Wanted:
     """Choices of index().
 
-    least: pixels of a spot. pixels: whether pixels are explained, too. held, restrain: numbers of that fit, by name, that stay, and
-    sigmas of others. sets: of mosaic blocks, at most. lattices: crystals of an image, at most; each further one is looked for among spots
-    that the others do not have. factors: whether structure factors are refined, too, on all stills but those of the numbers ``tested``.
-    geometry: an .expt that says where the detector stands, in place of the images. noise: (gain, zero): an image holds photons * gain +
-    zero, and noise as if it were none beside that of these photons; None: of detectors that count photons (1, 0), and what pixels of
-    others say. response: where the fit of the detector's begins. chain: whether they are stills of one crystal that was turned from each
-    to the next, in their order: they have one cell and one detector, and each a Turn. full: see _still_files.integrated.
+    least: pixels of a spot. pixels: whether pixels are explained, too. held, restrain: numbers of
+    that fit, by name, that stay, and sigmas of others. sets: of mosaic blocks, at most. lattices:
+    crystals of an image, at most; each further one is looked for among spots that the others do not
+    have. factors: whether structure factors are refined, too, on all stills but those of the
+    numbers ``tested``. geometry: an .expt that says where the detector stands, in place of the
+    images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none
+    beside that of these photons; None: of detectors that count photons (1, 0), and what pixels of
+    others say. response: where the fit of the detector's begins. chain: whether they are stills of
+    one crystal that was turned from each to the next, in their order: they have one cell and one
+    detector, and each a Turn. full: see _still_files.integrated.
     """
 
     least: int = 3
@@ -686,16 +703,17 @@ class Watch:
 
 
 def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), comm=None, watch=None, **wanted):
-    """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to their places;
-    then explains the pixels of the spots by the model's structure factors.
+    """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to
+    their places; then explains the pixels of the spots by the model's structure factors.
 
-    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell and space group are taken. wanted:
-    fields of Wanted. workers: processes; None: one for each processor.
-    out: a folder for the files of _still_files.py and _write_merged, and for finished/, with what is known of each image as soon
-    as it is. resume: goes on with what is in there, as far as it follows from the same images and numbers.
-    shard: (i, n), every n-th image from i on. Shards share ``out``, which gets finished/ alone; what all stills share is known, and pixels
-    are explained, once the spots of all are indexed. comm: a communicator of mpi4py in place of workers: all ranks call this, and the first
-    has the stills; others return none. watch: a Watch.
+    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell
+    and space group are taken. wanted: fields of Wanted. workers: processes; None: one for each
+    processor. out: a folder for the files of _still_files.py and _write_merged, and for finished/,
+    with what is known of each image as soon as it is. resume: goes on with what is in there, as far
+    as it follows from the same images and numbers. shard: (i, n), every n-th image from i on.
+    Shards share ``out``, which gets finished/ alone; what all stills share is known, and pixels are
+    explained, once the spots of all are indexed. comm: a communicator of mpi4py in place of
+    workers: all ranks call this, and the first has the stills; others return none. watch: a Watch.
 
     Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
     """
@@ -742,7 +760,8 @@ def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), c
 
 
 def _common(stills, path, search, wanted):
-    """Finds what stills share: their detector, and the choice of indices. Returns the Model with structure factors to their resolution."""
+    """Finds what stills share: their detector, and the choice of indices. Returns the Model with
+    structure factors to their resolution."""
     if wanted.chain:
         _found_again(stills, search)
     _share_detector(stills, search.model, "distance" not in (wanted.restrain or {}) and "cell" not in wanted.held)
@@ -760,7 +779,8 @@ def _common(stills, path, search, wanted):
 
 
 def in_words(explained):
-    """Numbers of a still that was explained, and of its first lattice, with the units people use."""
+    """Numbers of a still that was explained, and of its first lattice, with the units people use.
+    """
     values = explained.values
     for name, key, unit in (("divergence_h_mrad", "hdiv_sigma", 1e3), ("divergence_v_mrad", "vdiv_sigma", 1e3),
                             ("bandwidth_percent", "bandwidth_sigma", 100.0), *((f"cells_{axis}", f"ncells_{axis}", 1.0) for axis in "abcdef" if f"ncells_{axis}" in values)):
@@ -852,8 +872,8 @@ def lattice_rows(stills):
 
 
 def write(out, stills, model, kept, tested=(), full=False):
-    """Tables, lists and pages of stills; merged are those that are explained, without the numbers ``tested``. kept: where their pixels are.
-    full: see integrated()."""
+    """Tables, lists and pages of stills; merged are those that are explained, without the numbers
+    ``tested``. kept: where their pixels are. full: see integrated()."""
     os.makedirs(out, exist_ok=True)
     good, pages = [still for still in stills if still.status == "indexed"], []
     if good:

@@ -32,10 +32,11 @@ _KEPT_FUNCTIONS = 1 << 28  # bytes of the compiled functions of a rank that are 
 
 @dataclasses.dataclass
 class SharedResult:
-    """The result of a refinement. On other ranks than the first of an MPI run ``shots`` and ``steps`` are empty.
+    """The result of a refinement. On other ranks than the first of an MPI run ``shots`` and
+    ``steps`` are empty.
 
-    Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its sigma, where they
-    started (electrons), and how many shots contribute to each.
+    Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its
+    sigma, where they started (electrons), and how many shots contribute to each.
     """
 
     hkl: numpy.ndarray = None
@@ -55,27 +56,28 @@ class SharedResult:
 def shared(flags, experiments, reflections, *, parameters=("structure_factors",), images=None, system="triclinic",
            space_group=None, anomalous=False, panel_groups="each", gain=1.0, offset=0.0, readout=0.0, restrain=None,
            margin=2, rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None, say=None):
-    """Refines what the shots of an experiment list share, and orientation, cell and scale of each with it.
+    """Refines what the shots of an experiment list share, and orientation, cell and scale of each
+    with it.
 
-    Shots should be refined already (``shots``, whose refined.expt and refined.refl are the next thing to give here).
-    flags, experiments, reflections, images, system, gain, offset, readout, margin: as of ``shots``.
-    parameters: "structure_factors", of the grid that -hkl gives; "panels", rigid motions of groups of panels;
-    "spectrum", a factor for each source; and names that get one factor, as "mosaic_spread".
-    space_group: whose equivalents share a structure factor; None: that of the experiment list. anomalous: Friedel mates
-    apart.
-    panel_groups: "each", "all", "hierarchy", or a file of lines "panel group".
-    restrain: sigmas about the start: {"structure_factors": log F (0.5), "friedel": log F+ - log F-, "shells": log F
-    from the mean of its shell of resolution, "panels": (degrees (0.2), mm (0.2)), "spectrum" and other names: logarithm
-    (1), "orientation": degrees, "cell": fraction, "scale": logarithm}.
-    rounds: of weights and units; steps: of L-BFGS in each, ended when two of them change the value by less than
-    tolerance times it.
-    comm: a communicator of mpi4py: each rank has some of the shots, and all call this. None: one process.
-    out: a folder for checkpoint.npz, written after each step, tables, structure_factors.mtz, refined.expt and
-    refined.refl.
-    resume: goes on from the checkpoint, if there is one, on any number of ranks.
-    progress: is called on the first rank with a dictionary after each step; say is called with sentences, on all ranks.
+    Shots should be refined already (``shots``, whose refined.expt and refined.refl are the next
+    thing to give here). flags, experiments, reflections, images, system, gain, offset, readout,
+    margin: as of ``shots``. parameters: "structure_factors", of the grid that -hkl gives; "panels",
+    rigid motions of groups of panels; "spectrum", a factor for each source; and names that get one
+    factor, as "mosaic_spread". space_group: whose equivalents share a structure factor; None: that
+    of the experiment list. anomalous: Friedel mates apart. panel_groups: "each", "all",
+    "hierarchy", or a file of lines "panel group". restrain: sigmas about the start:
+    {"structure_factors": log F (0.5), "friedel": log F+ - log F-, "shells": log F from the mean of
+    its shell of resolution, "panels": (degrees (0.2), mm (0.2)), "spectrum" and other names:
+    logarithm (1), "orientation": degrees, "cell": fraction, "scale": logarithm}. rounds: of weights
+    and units; steps: of L-BFGS in each, ended when two of them change the value by less than
+    tolerance times it. comm: a communicator of mpi4py: each rank has some of the shots, and all
+    call this. None: one process. out: a folder for checkpoint.npz, written after each step, tables,
+    structure_factors.mtz, refined.expt and refined.refl. resume: goes on from the checkpoint, if
+    there is one, on any number of ranks. progress: is called on the first rank with a dictionary
+    after each step; say is called with sentences, on all ranks.
 
-    Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines of one kind.
+    Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines
+    of one kind.
     """
     if resume and out is None:
         raise ValueError("resume= goes on with what is in a folder; give it as out=")
@@ -163,7 +165,8 @@ class _Run:
         self.rejected, self.steps = {}, []
 
     def load(self):
-        """Reads shots and their scales; those that cannot be refined are left out, with the reason."""
+        """Reads shots and their scales; those that cannot be refined are left out, with the reason.
+        """
         start = numpy.zeros(self.model.size)
         point = Point(self.model, start)
         terms, own, squares, kept = [], [], [], 0
@@ -197,7 +200,8 @@ class _Run:
         self.joint = Joint(self.ranks, terms, self.model, self.restraints, start, own)
 
     def _reject_those_far_off(self, terms, squares):
-        """Shots whose pixels are explained far worse than those of others; at the start all may be explained badly."""
+        """Shots whose pixels are explained far worse than those of others; at the start all may be
+        explained badly."""
         collected = self.ranks.collected(squares)
         limit = None
         if self.ranks.first:
@@ -250,8 +254,9 @@ class _Run:
             self.joint.start = self.joint.shared_at(descent.shared)
 
     def _without_lost(self, shared):
-        """Structure factors that fell below 1/4 of their start begin again from there: the gradient by the logarithm of what is
-        nearly nothing is nearly nothing, and one that a long step has thrown away would not come back."""
+        """Structure factors that fell below 1/4 of their start begin again from there: the gradient
+        by the logarithm of what is nearly nothing is nearly nothing, and one that a long step has
+        thrown away would not come back."""
         p, factors = self.model.split(shared)
         if self.model.amplitudes:
             factors = numpy.maximum(factors, self.model.amplitudes.numbers(-numpy.log(4)))
@@ -308,7 +313,8 @@ class _Run:
 
 
 class _Checkpoint:
-    """out/checkpoint.npz: where a refinement is after a step. It can be read on another number of ranks."""
+    """out/checkpoint.npz: where a refinement is after a step. It can be read on another number of
+    ranks."""
 
     def __init__(self, out, question, ranks, shots):
         self.path, self.question, self.ranks, self.shots = os.path.join(out, "checkpoint.npz"), question, ranks, shots
@@ -388,7 +394,8 @@ def _by_resolution(x, seen, sigma, change, bins=15):
 
 
 def _mtz(result, amplitudes, cell, wavelength):
-    """F, sigma, where F started and in how many shots it was seen; of F+ and F- where they are apart."""
+    """F, sigma, where F started and in how many shots it was seen; of F+ and F- where they are
+    apart."""
     columns = [("F", "F"), ("SIGF", "Q"), ("F_start", "F"), ("shots", "I")]
     numbers = numpy.column_stack([result.F, result.sigma, result.start, result.seen])
     hkl = result.hkl

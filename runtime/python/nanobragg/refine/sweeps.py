@@ -1,4 +1,5 @@
-"""Rotation sweeps: the pixels of all frames explained together, each reflection with an intensity of its own."""
+"""Rotation sweeps: the pixels of all frames explained together, each reflection with an intensity
+of its own."""
 
 import copy
 import dataclasses
@@ -95,7 +96,8 @@ def _simulators(scan, listed, response):
 
 
 def _layers(panels):
-    """Layers of the sensor: as many as spots that come in at an angle need to be smeared out by its depth; 0 where none is known."""
+    """Layers of the sensor: as many as spots that come in at an angle need to be smeared out by its
+    depth; 0 where none is known."""
     first, smear = panels[0], 0.0
     if first.get("px_mm_strategy", {}).get("type") != "ParallaxCorrectedPxMmStrategy" or not first.get("thickness"):
         return 0
@@ -109,8 +111,8 @@ def _layers(panels):
 
 
 def _nearest(sim, plain, boxes, exposures):
-    """For each pixel the Miller index that is nearest, and on which side of beam and axis it is: a reflection crosses the sphere
-    on both."""
+    """For each pixel the Miller index that is nearest, and on which side of beam and axis it is: a
+    reflection crosses the sphere on both."""
     q = scattering_vectors(plain, boxes.panel, boxes.rows)
     axis = sim["spindle_axis"]
     side = q @ numpy.cross(axis, sim["beam_direction"]) > 0
@@ -139,7 +141,8 @@ class _SweepFit(Fit):
         return about, sigma, reach
 
     def _hold_an_unsure_axis(self, *held):
-        """Where the rotation is too short, or what it shows too weak, to tell the axis better than it is known before."""
+        """Where the rotation is too short, or what it shows too weak, to tell the axis better than
+        it is known before."""
         which = numpy.array(self.model.groups())[self.free(*held)] == "axis"
         told = self.fit.curvature - numpy.diag(which / _AXIS**2)
         unit = numpy.sqrt(numpy.maximum(numpy.diag(told), 1e-30))
@@ -157,8 +160,8 @@ class _SweepFit(Fit):
         return [length / edge for length in _HALOS if length < edge]
 
     def _another_set(self):
-        """One more set of blocks, turned to where the residuals ask for it most, or else wider, or of small blocks; False where
-        nothing is gained, and where there are ``sets``."""
+        """One more set of blocks, turned to where the residuals ask for it most, or else wider, or
+        of small blocks; False where nothing is gained, and where there are ``sets``."""
         kept = self.model, self.x, self.fit, self.image, self.cost
         fit, model = self.fit, self.model
         left, _, p = fit._left(self.image)
@@ -190,7 +193,8 @@ class _SweepFit(Fit):
         return True
 
     def positions_and_rocking(self):
-        """Orientation, detector and axis, then the shapes of spots on the detector and over the frames."""
+        """Orientation, detector and axis, then the shapes of spots on the detector and over the
+        frames."""
         self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
         if "axis" not in self.held | self.restrain.keys():
             self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
@@ -202,8 +206,8 @@ class _SweepFit(Fit):
 
 
 def begin_fit(sweep, scan, listed, table, system="triclinic", margin=2, gain=1.0, offset=0.0, response=Response(), **how):
-    """The _SweepFit of a scan, a simulator that knows where pixels are, the table's boxes, and how deep light is absorbed (m);
-    rows and boxes of the sweep are its own. how: of Fit."""
+    """The _SweepFit of a scan, a simulator that knows where pixels are, the table's boxes, and how
+    deep light is absorbed (m); rows and boxes of the sweep are its own. how: of Fit."""
     sweep.frames, sweep.first = sum(name is not None for name in scan.names), scan.first
     rows = sweep.rows = chosen(table, scan, _MOST_PIXELS)
     sweep.reflections = len(rows)
@@ -246,7 +250,8 @@ def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
 
 
 def _measure(sweep, boxes, table, bbox, summed):
-    """Measures the pixels of each reflection against the table. summed: which pixels of its boxes the table sums."""
+    """Measures the pixels of each reflection against the table. summed: which pixels of its boxes
+    the table sums."""
     result, rows = sweep.explained, sweep.rows
     model = result.light
     # The pixels of a box that are its own reflection's.
@@ -355,14 +360,17 @@ def are_sweeps(experiments):
 
 def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=None, sets=MOST_SETS, margin=2, gain=1.0,
            offset=0.0, response=Response(), out=None, progress=None):
-    """Explains the pixels of rotation sweeps, over all frames together, with an intensity for each reflection: orientation,
-    cell, goniometer axis, detector, mosaicity, size of blocks, divergence and bandwidth.
+    """Explains the pixels of rotation sweeps, over all frames together, with an intensity for each
+    reflection: orientation, cell, goniometer axis, detector, mosaicity, size of blocks, divergence
+    and bandwidth.
 
-    experiments: an experiment list of DIALS (.expt) with scans; the frames are found beside it, .gz and .bz2 too.
-    reflections: its reflection table (.refl), integrated or indexed. system: which cell the crystal keeps, one of
-    refine.CELL_SYSTEMS. held, restrain: numbers of the fit, by name, that stay, and sigmas of others. sets: of mosaic blocks,
-    at most. margin: pixels and frames by which boxes are enlarged. gain, offset: an image holds photons * gain + offset.
-    response: where the fit of the detector's begins. out: a folder for refined.expt, refined.refl, sweeps.csv and report.html.
+    experiments: an experiment list of DIALS (.expt) with scans; the frames are found beside it, .gz
+    and .bz2 too. reflections: its reflection table (.refl), integrated or indexed. system: which
+    cell the crystal keeps, one of refine.CELL_SYSTEMS. held, restrain: numbers of the fit, by name,
+    that stay, and sigmas of others. sets: of mosaic blocks, at most. margin: pixels and frames by
+    which boxes are enlarged. gain, offset: an image holds photons * gain + offset. response: where
+    the fit of the detector's begins. out: a folder for refined.expt, refined.refl, sweeps.csv and
+    report.html.
 
     Returns a Sweep for each experiment.
     """

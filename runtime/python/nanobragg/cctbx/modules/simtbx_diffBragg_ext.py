@@ -1,4 +1,5 @@
-"""simtbx's compiled module of this name, on the kernels of nanobragg; the real one where it is installed."""
+"""simtbx's compiled module of this name, on the kernels of nanobragg; the real one where it is
+installed."""
 
 from nanobragg.cctbx import real_module
 

@@ -18,7 +18,8 @@ from .models.detector import Detector, axes_of, beam_of
 _A, _mm, _um, _deg = 1e-10, 1e-3, 1e-6, math.pi / 180
 _CELL = 100 * _A, 100 * _A, 100 * _A, 90 * _deg, 90 * _deg, 90 * _deg
 _shapes = {CrystalShape.SQUARE: "square", CrystalShape.ROUND: "round", CrystalShape.GAUSS: "gauss", CrystalShape.TOPHAT: "tophat"}
-# Simulators by what cannot change: with all numbers new in every iteration nothing is compiled, nor made, again.
+# Simulators by what cannot change: with all numbers new in every iteration nothing is compiled, nor
+# made, again.
 _made = collections.OrderedDict()
 _most = 16
 
@@ -28,7 +29,8 @@ def _zero(value):
 
 
 def mosaic_rotations(config, like):
-    """Axes (domains, 3) and angles (domains,) in rad of the mosaic domains' rotations, as Simulator.run has them."""
+    """Axes (domains, 3) and angles (domains,) in rad of the mosaic domains' rotations, as
+    Simulator.run has them."""
     n = config.mosaic_domains
     if n == 1 or _zero(config.mosaic_spread_deg):
         return torch.eye(3, dtype=like.dtype, device=like.device)[:1].expand(n, 3), torch.zeros(n, dtype=like.dtype, device=like.device)
@@ -47,8 +49,9 @@ def _units(units):
 class Simulator:
     """The image of a crystal on a detector in a beam.
 
-    ``run()`` returns a tensor (slow, fast), differentiable twice by every tensor in the configurations, on the device and in
-    the dtype of this simulator; it is computed in float64 on the processor.
+    ``run()`` returns a tensor (slow, fast), differentiable twice by every tensor in the
+    configurations, on the device and in the dtype of this simulator; it is computed in float64 on
+    the processor.
     """
 
     def __init__(self, crystal, detector, crystal_config=None, beam_config=None, device=None, dtype=torch.float32, debug_config=None):
@@ -86,7 +89,8 @@ class Simulator:
         return n
 
     def _parts(self, oversample, omega, polar, thick):
-        """Crystal, beam, detector and goniometer, by what decides the program and the sizes of tables; numbers come later."""
+        """Crystal, beam, detector and goniometer, by what decides the program and the sizes of
+        tables; numbers come later."""
         c, d, b = self.crystal.config, self.detector.config, self.beam_config
         axis = (0., 0., 1.) if b.polarization_axis is None else tuple(float(x) for x in b.polarization_axis)
         direction = tuple(float(x) for x in beam_of(d))
@@ -204,13 +208,15 @@ class Simulator:
     def _image(sim, tensors):
         if any(value.dim() for value, _ in tensors.values()):
             return image(sim, **{name: value * unit for name, (value, unit) in tensors.items()})
-        # In one product: torch takes as long for the derivative of one number as for that of a vector.
+        # In one product: torch takes as long for the derivative of one number as for that of a
+        # vector.
         values, units = zip(*tensors.values())
         return image_of_numbers(sim, tuple(tensors), torch.stack(values) * _units(units))
 
     def run(self, pixel_batch_size=None, override_a_star=None, oversample=None, oversample_omega=None, oversample_polar=None,
             oversample_thick=None):
-        """The image, photons per pixel. pixel_batch_size has no effect: memory does not grow with the image."""
+        """The image, photons per pixel. pixel_batch_size has no effect: memory does not grow with
+        the image."""
         if override_a_star is not None:
             raise NotImplementedError("override_a_star: give mosflm_a_star, mosflm_b_star and mosflm_c_star in CrystalConfig instead")
         d = self.detector.config
@@ -239,8 +245,9 @@ class Simulator:
         return result.to(device=self.device, dtype=self.dtype)
 
     def compute_statistics(self, float_image):
-        """For the pixels that are in the region and not masked: N; largest value and where it is last; mean; root mean square and
-        deviation from the mean, both over N - 1 as the C program has them. All 0 where there is no pixel."""
+        """For the pixels that are in the region and not masked: N; largest value and where it is
+        last; mean; root mean square and deviation from the mean, both over N - 1 as the C program
+        has them. All 0 where there is no pixel."""
         d = self.detector.config
         counts = torch.zeros(float_image.shape, dtype=torch.bool)
         counts[d.roi_ymin:d.roi_ymax + 1, d.roi_xmin:d.roi_xmax + 1] = True

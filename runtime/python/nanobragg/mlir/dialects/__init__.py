@@ -1,4 +1,5 @@
-"""The nb dialect, ``nb``, and those of MLIR under their names: ``from nanobragg.mlir.dialects import arith, nb``."""
+"""The nb dialect, ``nb``, and those of MLIR under their names: ``from nanobragg.mlir.dialects
+import arith, nb``."""
 
 import importlib
 import sys

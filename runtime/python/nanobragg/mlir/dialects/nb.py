@@ -1,7 +1,7 @@
 """Ops, types and enumerations of the nb dialect.
 
-Ops are functions, ``nb.vec(x, y, z)``, and classes, ``nb.VecOp``; docs/reference/dialect.md describes them. Types are made of
-their element type, ``nb.Vec3Type.get(ir.F64Type.get())``.
+Ops are functions, ``nb.vec(x, y, z)``, and classes, ``nb.VecOp``; docs/reference/dialect.md
+describes them. Types are made of their element type, ``nb.Vec3Type.get(ir.F64Type.get())``.
 """
 
 import ctypes
@@ -15,7 +15,8 @@ _plugin = None
 
 
 def register_dialect(context: ir.Context) -> None:
-    """Makes the nb dialect known to a context, and the passes and pipelines of the compiler to the process."""
+    """Makes the nb dialect known to a context, and the passes and pipelines of the compiler to the
+    process."""
     global _plugin
     _plugin = load_plugin(context, _DIALECT)
     _plugin.nanobraggElementType.restype = ctypes.c_void_p

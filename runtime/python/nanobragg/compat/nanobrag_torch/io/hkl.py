@@ -5,7 +5,8 @@ import torch
 
 
 def read_hkl_file(path, default_F=0.0, device=None, dtype=torch.float32):
-    """The grid [h, k, l] of a file with lines h k l F, and its bounds: h_min, h_max, ... Nodes without a line have default_F."""
+    """The grid [h, k, l] of a file with lines h k l F, and its bounds: h_min, h_max, ... Nodes
+    without a line have default_F."""
     rows = numpy.loadtxt(path, comments="#", ndmin=2, usecols=(0, 1, 2, 3))
     hkl = rows[:, :3].astype(int)
     low, high = hkl.min(axis=0), hkl.max(axis=0)

@@ -6,10 +6,12 @@ import torch
 
 
 def read_sourcefile(filepath, default_wavelength_m, default_source_distance_m=10.0, beam_direction=None, dtype=None, device="cpu"):
-    """(unit vectors (N, 3) from the sample to the sources, weights (N,), wavelengths (N,) in m) of lines X Y Z [weight [wavelength]].
+    """(unit vectors (N, 3) from the sample to the sources, weights (N,), wavelengths (N,) in m) of
+    lines X Y Z [weight [wavelength]].
 
-    As in the port, and the C program, wavelengths of the file have no effect: all sources have the default one, and a warning says so
-    where the file has another. Weights are returned, and the simulator takes all sources as equal.
+    As in the port, and the C program, wavelengths of the file have no effect: all sources have the
+    default one, and a warning says so where the file has another. Weights are returned, and the
+    simulator takes all sources as equal.
     """
     dtype = torch.get_default_dtype() if dtype is None else dtype
     rows = []

@@ -127,7 +127,8 @@ class Crystal:
     volume = V
 
     def get_rotated_real_vectors(self, config):
-        """((a, b, c), (a*, b*, c*)), each (phi steps, mosaic domains, 3), after spindle and mosaic rotations."""
+        """((a, b, c), (a*, b*, c*)), each (phi steps, mosaic domains, 3), after spindle and mosaic
+        rotations."""
         from ..simulator import mosaic_rotations
         cell = self.compute_cell_tensors()
         like = self.cell_a

@@ -120,7 +120,8 @@ class Detector:
         flat = self.pix0_vector + slow * self.sdet_vec + fast * self.fdet_vec
         if not self.config.curved_detector:
             return flat
-        # Each pixel of the flat one, bent onto the sphere about the sample: by its distance from the beam, along fast and slow.
+        # Each pixel of the flat one, bent onto the sphere about the sample: by its distance from
+        # the beam, along fast and slow.
         beam = self.beam_vector
         away = flat - self.distance_corrected * beam
         f, s = (away * self.fdet_vec).sum(-1), (away * self.sdet_vec).sum(-1)

@@ -1,4 +1,5 @@
-"""The parametrisation of stage A: numbers without unit and bound, zero at the start, that are mapped to an experiment."""
+"""The parametrisation of stage A: numbers without unit and bound, zero at the start, that are
+mapped to an experiment."""
 
 import copy
 import dataclasses
@@ -12,7 +13,8 @@ from .detector import Detector
 
 
 class _Params(nn.Module):
-    """A configuration, of which some fields change with parameters ("stage_a") or do not ("frozen")."""
+    """A configuration, of which some fields change with parameters ("stage_a") or do not
+    ("frozen")."""
 
     def __init__(self, base_config, device, dtype, param_init, deltas):
         super().__init__()
