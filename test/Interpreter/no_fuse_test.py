@@ -197,9 +197,8 @@ class InterpreterTest(unittest.TestCase):
 
     def test_check_finite_says_where(self):
         self.run_it("--quiet", "--check-finite")
-        # So much fluence that r_e^2 * fluence * I overflows somewhere.
-        done = self.run_it("--quiet", "--check-finite", "-fluence", "1e308", "-default_F", "1e150",
-                           status=1)
+        # Structure factors so large that F^2, or what it is multiplied by, overflows somewhere.
+        done = self.run_it("--quiet", "--check-finite", "-default_F", "1e153", status=1)
         self.assertRegex(done.stderr, r"'\S+' \(\S+\) yields inf at pixel slow \d+, fast \d+.*"
                                       r"operands ")
 

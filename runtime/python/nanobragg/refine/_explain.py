@@ -20,8 +20,9 @@ _BEGIN, _EDGE = (numpy.radians(0.15), 5e-4, 2e-4), 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
 BOX = 15  # pixels, edge of the boxes about spots
 MOST_SETS = 4  # sets of mosaic blocks
-_PAYS = 0.03  # part of the cost by which another one has to make this less
-_TRIES = 3  # starts of another set
+# Part of the cost by which another set has to make this less, at its first start and at others,
+# of which one is lucky more often.
+_PAYS = 0.03, 0.1, 0.1
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
@@ -310,8 +311,8 @@ class Fit:
 
         best = fitted(some, self.model, some.brightened(self.model, self.x))
         while (lattice := some.asking(*best[:2], self.sets)) is not None:
-            tried = (fitted(some, *some.with_set(*best[:2], lattice, random)) for _ in range(_TRIES))
-            other = next((one for one in tried if one[2] < (1 - _PAYS) * best[2]), None)
+            tried = ((fitted(some, *some.with_set(*best[:2], lattice, random)), pays) for pays in _PAYS)
+            other = next((one for one, pays in tried if one[2] < (1 - pays) * best[2]), None)
             if other is None:
                 break
             best = other
