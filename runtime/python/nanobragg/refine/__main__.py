@@ -112,12 +112,12 @@ def _say(sentence):
 
 
 class _Progress:
-    """How many of a number of things are done, and in what time the others may be."""
+    """How many of a number of images are done, and in what time the others may be."""
 
     _SOON, _PAUSE = 20.0, 10.0  # seconds left that are not said, and between lines
 
-    def __init__(self, count, things="images"):
-        self.count, self.things, self.done = count, things, 0
+    def __init__(self, count):
+        self.count, self.done = count, 0
         self.begin = self.said = time.monotonic()
 
     def step(self):
@@ -125,7 +125,7 @@ class _Progress:
         self.done += 1
         left = (time.monotonic() - self.begin) / self.done * (self.count - self.done)
         text = f"{left / 3600:.1f} h" if left > 5400 else f"{left / 60:.0f} min" if left > 90 else f"{left:.0f} s"
-        return f"{self.done} of {self.count} {self.things}{f', {text} left' if left > self._SOON else ''}"
+        return f"{self.done} of {self.count} images{f', {text} left' if left > self._SOON else ''}"
 
     def due(self):
         """Whether a line is due, where not each has one of its own."""

@@ -223,16 +223,11 @@ class Blocks:
             yield f"{name}scale", numpy.exp(x[own][6]), numpy.exp(x[own][6]) * light, "times the fluence of nb-sim"
             yield f"{name}edge of its blocks, times the size", numpy.exp(x[own][7]), numpy.exp(x[own][7]) * edge, ""
         common = slice(self.first, self.first + len(self.shared))
-        values = self.values(x, self.sets_of(0)[0])
+        values = self.values(x, 0)
         for (name, quantity), number, unsure in zip(self.shared.items(), x[common], sigma[common]):
-            if quantity.group == "axis":
-                value, unit, factor = quantity.unit * number, "degrees", DEGREES
-            elif not quantity.members:
-                value, unit, factor = (numpy.exp(number), "", 1.0) if quantity.unit is None else (self.dead_time(x), "ns", 1e9)
-            else:
-                unit, factor = _UNITS.get(quantity.members[0], ("", 1.0))
-                value = numpy.exp(-x[len(OF_SET) * self.sets_of(0)[0] + 7]) if quantity.group == "size" else 1.0
-                value = value * values[quantity.members[0]]
+            value, unit, factor = self._shown(quantity, number, values)
+            if quantity.group == "size":
+                value *= numpy.exp(-x[7])  # without the edge of the set
             yield name, factor * value, factor * unsure * (value if quantity.unit is None else quantity.unit), unit
         for lattice in range(len(self.cells)):
             *off, B = x[self.own(lattice)]
@@ -240,6 +235,12 @@ class Blocks:
             for i, (value, wide) in enumerate(zip(off, unsure)):
                 yield f"{self._of(lattice)}strain {i}", 0.1 * value, 0.1 * wide, "%"
             yield f"{self._of(lattice)}B", B, last, "Å²"
+
+    def _shown(self, quantity, number, values):
+        """The value of a shared number, the unit in which people read it, and how many of these 1 is."""
+        if quantity.members:
+            return values[quantity.members[0]], *_UNITS.get(quantity.members[0], ("", 1.0))
+        return (numpy.exp(number), "", 1.0) if quantity.unit is None else (quantity.unit * number + self.response.dead_time, "ns", 1e9)
 
     def with_set(self, x, rotation, width, share, edge=1.0, lattice=0):
         """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread

@@ -38,6 +38,15 @@ def dealt(work, numbers, comm):
                 yield future.result()
 
 
+def check_run(out, resume, shard=(0, 1)):
+    """ValueError where a run has no folder that it needs, or its shard is none."""
+    part, parts = shard
+    if resume and out is None:
+        raise ValueError("resume= goes on with what is in a folder; give it as out=")
+    if not 0 <= part < parts:
+        raise ValueError(f"shard is {part}/{parts}; parts count from 0, and there are {parts}")
+
+
 class Dealer:
     """Deals works that follow one another. comm: a communicator of several ranks, whose first one
     alone knows the works, or None. workers: processes where there are no ranks; None: one for each

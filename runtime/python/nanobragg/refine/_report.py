@@ -94,22 +94,22 @@ def table(head, lines):
             + "".join(f"<tr>{cells('td', line)}</tr>" for line in lines) + "</table></div>")
 
 
-# Units of columns of tables, by how their names end or what they are.
-_ENDS = {"_mm": "mm", "_deg": "degrees", "_px": "pixels", "_mrad": "mrad", "_um": "µm", "_ns": "ns", "_percent": "%", "_A": "Å", "_s": "s", "_sigmas": "sigmas"}
-_UNITS = {**dict.fromkeys("abc", "Å"), **dict.fromkeys(("alpha", "beta", "gamma"), "degrees"), "B": "Å²",
-          "rms_px_all": "pixels", "chi2": "per pixel", "chi2_profiles": "per pixel, free intensities", "chi2_background": "per pixel, background", "completeness": "part", "scale": "times that of nb-sim"}
+# Heads of columns of tables, by their names, and units by how other names end.
+_HEADS = {**{axis: f"{axis} (Å)" for axis in "abc"}, **{angle: f"{angle} (degrees)" for angle in ("alpha", "beta", "gamma")}, "B": "B (Å²)",
+          "rms_px_all": "rms all (pixels)", "chi2": "chi-square (per pixel)", "chi2_profiles": "chi-square (per pixel, free intensities)",
+          "chi2_background": "chi-square (per pixel, background)", "completeness": "completeness (part)",
+          "scale": "scale (times that of nb-sim)", "seconds": "time (s)"}
+_ENDS = {"_mm": "mm", "_deg": "degrees", "_px": "pixels", "_A": "Å", "_sigmas": "sigmas"}
 
 
 def headed(rows):
     """Rows of named columns as HTML, with names in words and with units."""
-    head, *lines = rows
-    words = []
-    for name in ("time_s" if name == "seconds" else name for name in head):
+    def words(name):
         end = next((end for end in _ENDS if name.endswith(end)), "")
-        unit = _UNITS.get(name) or _ENDS.get(end)
-        plain = "chi-square" if name.startswith("chi2") else name.removesuffix(end).replace("_", " ")
-        words.append(plain + (f" ({unit})" if unit else ""))
-    return table(words, lines)
+        return name.removesuffix(end).replace("_", " ") + (f" ({_ENDS[end]})" if end else "")
+
+    head, *lines = rows
+    return table([_HEADS.get(name) or words(name) for name in head], lines)
 
 
 def numbers(rows, misfit):

@@ -2,7 +2,7 @@
 
 import numpy
 
-from ._blocks import METRES, Blocks, Quantity
+from ._blocks import DEGREES, METRES, Blocks, Quantity
 from ._crystal import OrientedCell, rotation
 
 _STEP = 1e-3  # rad of the axis that 1 is
@@ -45,6 +45,9 @@ class SweptBlocks(Blocks):
         values["spindle_axis"], back = self._turned(self._tilts(x))
         values["reciprocal_matrix"] = back @ values["reciprocal_matrix"]
         return values
+
+    def _shown(self, quantity, number, values):
+        return (_STEP * number, "degrees", DEGREES) if quantity.group == "axis" else super()._shown(quantity, number, values)
 
     def _directions(self, x, k, values):
         tilts = self._tilts(x)

@@ -16,7 +16,7 @@ from . import _files, _report, _still_files
 from ._amplitudes import Amplitudes
 from ._chain import alike, fit_chain, next_matrix
 from ._claim import Claim
-from ._dealing import Dealer
+from ._dealing import Dealer, check_run
 from ._background import background_of
 from ._still_page import still_page
 from ._explain import BOX, MOST_SETS, Boxes, explain, simulators_of_still
@@ -676,15 +676,14 @@ class Wanted:
 
     def check(self, shard, out, resume):
         """ValueError where it contradicts itself, or what is done to its results."""
-        part, parts = shard
+        check_run(out, resume, shard)
+        sharded = shard[1] > 1
         for wrong, why in (
                 (self.lattices < 1, f"--lattices is {self.lattices}; a still has one at least"),
                 (self.chain and "distance" in (self.restrain or {}), "stills of a chain share their distance; leave its restraint out"),
-                (resume and out is None, "resume= goes on with what is in a folder; give it as out="),
-                (not 0 <= part < parts, f"shard is {part}/{parts}; parts count from 0, and there are {parts}"),
-                (parts > 1 and out is None, "shards share a folder; give it as out="),
-                (parts > 1 and self.factors, "structure factors of all images are not refined on a shard; leave out --shard"),
-                (parts > 1 and self.chain, "a chain is refined as a whole; leave out --shard")):
+                (sharded and out is None, "shards share a folder; give it as out="),
+                (sharded and self.factors, "structure factors of all images are not refined on a shard; leave out --shard"),
+                (sharded and self.chain, "a chain is refined as a whole; leave out --shard")):
             if wrong:
                 raise ValueError(why)
 

@@ -16,6 +16,7 @@ from ._amplitudes import AmplitudeRestraints, Amplitudes
 from ._claim import Claim
 from ._common import Common, Factors, PanelGroups, groups_of
 from ._crystal import CELL_SYSTEMS
+from ._dealing import check_run
 from ._descent import Descent
 from ._joint import Joint
 from ._ranks import Ranks
@@ -79,8 +80,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines
     of one kind.
     """
-    if resume and out is None:
-        raise ValueError("resume= goes on with what is in a folder; give it as out=")
+    check_run(out, resume)
     if system not in CELL_SYSTEMS:
         raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]

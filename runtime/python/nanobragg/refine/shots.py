@@ -9,7 +9,7 @@ from .._errors import reason
 from . import _files, _report
 from ._claim import Claim
 from ._crystal import CELL_SYSTEMS, OrientedCell
-from ._dealing import dealt, work_for_first
+from ._dealing import check_run, dealt, work_for_first
 from ._results import Finished, question_of
 from ._shot import METRES, Result, ShotFit, first_simulator, refine_shot, sigmas
 from ._stills import Stills
@@ -46,11 +46,8 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
                          "the parameters; restrain= keeps one where it is")
     if system not in CELL_SYSTEMS:
         raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
-    if resume and out is None:
-        raise ValueError("resume= goes on with what is in a folder; give it as out=")
+    check_run(out, resume, shard)
     part, parts = shard
-    if not 0 <= part < parts:
-        raise ValueError(f"shard is {part}/{parts}; parts count from 0, and there are {parts}")
     ranks = comm if comm is not None and comm.Get_size() > 1 else None
     if ranks and workers is not None:
         raise ValueError("ranks work in one process each; leave out workers=")
