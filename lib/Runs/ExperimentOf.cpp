@@ -77,10 +77,17 @@ CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInput
   return complete;
 }
 
-Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed) {
+Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed,
+                        std::string *warnings) {
   const CommandLine line = parseExperiment(flags);
   const SeriesTables none;
-  return completeExperiment(line, loadInputs(line, none, parsed)).experiment;
+  const LoadedInputs loaded = loadInputs(line, none, parsed);
+  CompleteExperiment complete = completeExperiment(line, loaded);
+  if (warnings)
+    for (const auto &sentences : {loaded.warnings, complete.warnings})
+      for (const std::string &sentence : sentences)
+        *warnings += sentence + "\n";
+  return std::move(complete.experiment);
 }
 
 SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,

@@ -36,9 +36,10 @@ LoadedInputs loadInputs(const CommandLine &line, const SeriesTables &tables,
 CompleteExperiment completeExperiment(const CommandLine &line, const LoadedInputs &loaded);
 
 /// The experiment that nb-sim would simulate with these flags, without its name. Reads the files
-/// they name, but lists that `parsed` has; output flags are ignored. Throws UsageError,
-/// io::FileError, std::invalid_argument.
-Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed = nullptr);
+/// they name, but lists that `parsed` has; output flags are ignored. `warnings`: gets a line for
+/// each. Throws UsageError, io::FileError, std::invalid_argument.
+Experiment experimentOf(const std::vector<std::string> &flags, io::HklStore *parsed = nullptr,
+                        std::string *warnings = nullptr);
 
 /// How they say it is to be run, and of which pixels. Throws UsageError, io::FileError.
 SimulatorOptions simulatorOptionsOf(const std::vector<std::string> &flags,

@@ -91,18 +91,28 @@ nb_status nb_simulator_from_flags(int count, const char *const *flags, nb_simula
   return guarded([&] {
     given(simulator, "the place for the simulator");
     const std::vector<std::string> all = words(count, flags);
-    Experiment experiment = experimentOf(all, HklCache::fromEnvironment().get());
+    std::string warnings;
+    Experiment experiment = experimentOf(all, HklCache::fromEnvironment().get(), &warnings);
     SimulatorOptions options = forAnyNumbers(simulatorOptionsOf(all, experiment));
     if (const std::vector<PixelIndex> pixels = std::exchange(options.pixels, {}); !pixels.empty())
       listPixels(experiment, pixels);
     auto created = simulatorFor(decide(experiment, options).request, options);
     setAll(created->values, created->kernel(), experiment);
+    created->flagWarnings = std::move(warnings);
     *simulator = created.release();
     return NB_OK;
   });
 }
 
 void nb_simulator_free(nb_simulator *simulator) { delete simulator; }
+
+const char *nb_simulator_warnings(const nb_simulator *simulator) {
+  if (!simulator)
+    return "";
+  std::lock_guard lock(simulator->mutex);
+  simulator->warningsText = simulator->flagWarnings + simulator->values.warnings();
+  return simulator->warningsText.c_str();
+}
 
 const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator) {
   return simulator ? &simulator->kernel() : nullptr;

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 
 /// A program with the numbers that it will be run with. It is not a nanobragg::Simulator, which has
 /// an experiment: here tables may change their sizes, and a kernel may come without any experiment.
@@ -27,6 +28,8 @@ struct nb_simulator {
   nanobragg::OutputMemory
       outputs; ///< the last run's outputs, but for the image that went to the caller
   bool complete = false;
+  std::string flagWarnings;         ///< lines
+  mutable std::string warningsText; ///< the text of nb_simulator_warnings
 
   // nb_cancel does not wait for a run.
   std::mutex cancelMutex;

@@ -62,11 +62,22 @@ void ParameterValues::setNumbers(const std::string &name, nb_parameter_kind kind
   ParameterValue &value = of(name, kind);
   if (count < 0 || count > mostEntries || (count && !numbers))
     refuse(name, "is given " + std::to_string(count) + " numbers");
+  std::string warning;
   if (source == NumbersOf::Caller)
-    checkUnits(name, "parameter '" + name + "'", {numbers, std::size_t(count)}, Caller::C);
+    warning = checkUnits(name, "parameter '" + name + "'", {numbers, std::size_t(count)}, Caller::C)
+                  .value_or("");
   checkPossible(name, numbers, count);
+  value.warning = std::move(warning);
   value.numbers.assign(numbers, numbers + count);
   value.set = true;
+}
+
+std::string ParameterValues::warnings() const {
+  std::string lines;
+  for (const auto &[name, value] : values)
+    if (!value.warning.empty())
+      lines += value.warning + "\n";
+  return lines;
 }
 
 void ParameterValues::setGrid(const std::string &name, const nb_hkl_grid &grid) {

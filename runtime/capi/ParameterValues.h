@@ -14,6 +14,7 @@ namespace nanobragg {
 struct ParameterValue {
   nb_parameter_kind kind = NB_PARAMETER_F64;
   bool set = false;
+  std::string warning; ///< about the unit of the caller's numbers
   std::int64_t index = 0;
   std::vector<double> numbers; ///< scalar, vector, matrix, table, image; the data of a grid
   nb_hkl_grid grid = {};
@@ -40,6 +41,9 @@ public:
   void setGrid(const std::string &name, const nb_hkl_grid &grid);
   void setMask(const std::string &name, const std::uint8_t *mask, const std::int64_t shape[3]);
   void setImage(const std::string &name, const double *pixels, const std::int64_t shape[3]);
+
+  /// A line for each value with a warning.
+  std::string warnings() const;
 
   ImageShape shape() const;
   RenderedRows rows() const;

@@ -88,8 +88,9 @@ nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
 
 nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
   return locked(s, [&] {
+    std::string warnings;
     const Experiment experiment =
-        experimentOf(words(count, flags), HklCache::fromEnvironment().get());
+        experimentOf(words(count, flags), HklCache::fromEnvironment().get(), &warnings);
     try {
       checkFits(s->kernel(), specificationFor(s->kernel(), experiment.variant), std::nullopt,
                 "the simulator's kernel");
@@ -97,6 +98,7 @@ nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags) {
       throw std::invalid_argument(error.what());
     }
     setAll(s->values, s->kernel(), experiment);
+    s->flagWarnings = std::move(warnings);
   });
 }
 

@@ -1,5 +1,7 @@
 """Numbers without their unit are refused however they come in, and pairs have one order."""
 
+import subprocess
+import sys
 import unittest
 import warnings
 
@@ -29,6 +31,15 @@ class ForgottenUnits(unittest.TestCase):
                 how()
         for word in words:
             self.assertIn(word, str(caught.exception))
+
+    def test_trial_values_of_a_fit_give_no_warning(self):
+        code = "import nanobragg.refine as refine, nanobragg as nb, sys; " \
+               "sim = nb.Simulator.from_flags('-cell 70 -default_F 1 -N 1 -distance 100 -detpixels 8 -oversample 1'); " \
+               "exec('sim[\"distance\"] = 15.0', {'__name__': sys.argv[1], 'sim': sim})"
+        for module, status in (("nanobragg.refine._trial", 0), ("script", 1)):
+            done = subprocess.run([sys.executable, "-W", "error", "-c", code, module], capture_output=True, text=True)
+            self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn("15 m is unusual", done.stderr)
 
     def test_wavelength_and_energy(self):
         self.refused(lambda: nb.Simulator(

@@ -62,6 +62,18 @@ TEST(CApi, FlagsSayHowItIsRun) {
   EXPECT_THAT(nb_last_error(), HasSubstr("--grad is a question to nb-sim"));
 }
 
+TEST(CApi, WarningsAboutFlagsAndNumbers) {
+  const Simulator s = fromFlags(flags());
+  EXPECT_STREQ(nb_simulator_warnings(s.get()), "");
+  EXPECT_EQ(nb_set_f64(s.get(), "distance", 15.0), NB_OK) << nb_last_error();
+  EXPECT_THAT(nb_simulator_warnings(s.get()), HasSubstr("parameter 'distance': 15 m is unusual"));
+  EXPECT_EQ(nb_set_f64(s.get(), "distance", 0.015), NB_OK);
+  EXPECT_STREQ(nb_simulator_warnings(s.get()), "");
+  const Simulator doubtful = fromFlags(flags({"-fluence", "1e12", "-mosaic_domains", "1"}));
+  EXPECT_THAT(nb_simulator_warnings(doubtful.get()), HasSubstr("-fluence"));
+  EXPECT_STREQ(nb_simulator_warnings(nullptr), "");
+}
+
 TEST(CApi, TablesOfReflections) {
   const auto words = flags({"-gauss_xtal", "-mosaic", "0.3", "--average=closed"});
   nb_reflections *made = nullptr;

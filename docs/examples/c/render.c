@@ -66,6 +66,7 @@ int main(int argc, char **argv) {
   check(nb_simulator_link(round_crystal(), &simulator));
   printf("code for %s\n", nb_simulator_kernel(simulator)->target);
   set_up(simulator);
+  fputs(nb_simulator_warnings(simulator), stderr);
   check(nb_run(simulator, NULL, image, sizeof image));
   write_pgm(argv[1], &image[0][0]);
   nb_simulator_free(simulator);

@@ -7,6 +7,7 @@
  *   nb_simulator_free(s);
  *
  * Errors: functions that can fail return an nb_status; nb_last_error() then has one sentence.
+ * nb_simulator_warnings() has lines about numbers and flags that are doubtful but not refused.
  *
  * Ownership: arguments are copied before a function returns and never modified; what a simulator
  * returns is valid as long as the simulator. The image belongs to the caller and is the
@@ -73,6 +74,12 @@ NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
                                          nb_simulator **simulator);
 
 NB_API void nb_simulator_free(nb_simulator *simulator); /* NULL is allowed */
+
+/* A line for each warning about the flags and numbers of the simulator: flags without effect,
+ * inputs that were mended, numbers that would be usual in another unit. Empty without warnings. A
+ * number that is set again takes its warning with it. Valid until the next call of this function
+ * for the simulator. */
+NB_API const char *nb_simulator_warnings(const nb_simulator *s);
 
 /* Names, kinds and units of the parameters, the variant, the target. The functions are NULL where
  * the interpreter replaces the kernel (--no-fuse, or NANOBRAGG_DISABLE_COMPILE=1 in the

@@ -71,6 +71,9 @@ public:
 
   const nb_kernel_descriptor &kernel() const { return *nb_simulator_kernel(handle.get()); }
 
+  /// A line for each warning, see nb_simulator_warnings.
+  std::string warnings() const { return nb_simulator_warnings(handle.get()); }
+
   /// A parameter of one number, f64 or index.
   void set(const std::string &name, double value) {
     if (kindOf(name) != NB_PARAMETER_INDEX)

@@ -315,7 +315,7 @@ class Simulator:
         object.__setattr__(self, name, value)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        self.set(**{self._name(name): value})
+        self._set({self._name(name): value})
 
     def set(self, **values: ArrayLike) -> None:
         """Sets parameters, and groups of numbers, in SI units: ``sim.set(cell_a=7e-9, misset=(0, 0,
@@ -323,8 +323,11 @@ class Simulator:
 
         If one of them is refused, none is set.
         """
+        self._set(values)
+
+    def _set(self, values):
         for doubt in self._core.set({name: doubles(value, f"'{name}'") for name, value in values.items()}):
-            warnings.warn(doubt, Warning, stacklevel=2)
+            warnings.warn(doubt, Warning, stacklevel=3)
 
     @staticmethod
     def _name(name):

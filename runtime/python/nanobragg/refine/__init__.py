@@ -8,6 +8,13 @@ or ``python -m nanobragg.refine``. See docs/refinement.md. Needs scipy, and msgp
 tables.
 """
 
+import warnings
+
+from .._errors import Warning
+
+# A fit tries numbers that are unusual. The warnings of callers stay.
+warnings.filterwarnings("ignore", category=Warning, module=r"nanobragg\.refine\.")
+
 try:
     from ._crystal import CELL_SYSTEMS, OrientedCell
     from ._response import Response
