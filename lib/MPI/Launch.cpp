@@ -25,9 +25,8 @@ std::unique_ptr<Ranks> openRanks(const Launch &launch) {
       "; or share the series without MPI: --shard=I/N, with another I for each process";
   const MpiModule *module = nullptr;
   try {
-    module = static_cast<const MpiModule *>(
-        io::openModule("libnb-mpi.so", "nb_mpi_module",
-                       "processes that a launcher starts together (there is MPI's)"));
+    module =
+        static_cast<const MpiModule *>(io::openModule("libnb-mpi.so", "nb_mpi_module", "MPI runs"));
   } catch (const std::runtime_error &error) {
     throw std::runtime_error(error.what() + otherwise);
   }

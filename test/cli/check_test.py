@@ -48,7 +48,10 @@ class Check(NbSimTest):
         done = self.run_nb_sim([*SMALL.split(), "--frames=100", "--osc-per-frame=0.1", "--check", "--nexus=a.nxs"])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"(?m)^images +100 images of ")
+        self.assertRegex(done.stdout, r"(?m)^files +a.nxs$")
         self.assertRegex(done.stdout, r"(?m)^time +about .*, \S+ s an image")
+        done = self.run_nb_sim([*SMALL.split(), "--frames=12", "--osc-per-frame=0.1", "--check", "--png=a.png", "--cbf=b.cbf"])
+        self.assertRegex(done.stdout, r"(?m)^files +a_####.png, b_####.cbf$")
         self.assertEqual(self.snapshot(), {})
 
     def test_what_is_wrong_with_the_run_is_wrong_with_its_plan(self):

@@ -4,6 +4,7 @@
 #include "lib/Parallel/ThreadTeam.h"
 #include "lib/Program/Parameters.h"
 #include "lib/Quantities/Printable.h"
+#include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/FramePlan.h"
 #include "tools/nb-sim/Outputs.h"
 
@@ -69,11 +70,17 @@ std::string programText(const RunSetup &setup) {
          setup.decided.request.cull.toString();
 }
 
-/// The files that the run would write, with those that it would replace.
-std::string filesText(const RunSetup &setup, bool series) {
-  const OutputOptions &wanted = setup.line.outputs;
+/// The files that the run would write, with those that it would replace. In the names of a series #
+/// stands for digits.
+std::string filesText(const RunSetup &setup, bool series, std::int64_t images) {
+  OutputOptions wanted = setup.line.outputs;
   std::vector<std::string> files;
-  if (!series) {
+  if (series) {
+    const FrameFiles frames(setup.line, images);
+    for (const std::string &name : frames.given())
+      files.push_back(frames.pattern(name));
+    wanted.cbfFile.reset();
+  } else {
     const ImageNames names = ImageNames::of(wanted, setup.complete.experiment.detector);
     files = {names.floats, names.pgm, names.png, names.map, names.dump};
     files.insert(files.end(), names.ints.begin(), names.ints.end());
@@ -90,8 +97,6 @@ std::string filesText(const RunSetup &setup, bool series) {
       text += (text.empty() ? "" : ", ") + file +
               (std::filesystem::exists(file, ignored) ? " (exists, and would be replaced)" : "");
   }
-  if (series)
-    text += text.empty() ? "those of each image" : ", and those of each image";
   return text.empty() ? "none" : text;
 }
 
@@ -159,7 +164,7 @@ void check(const RunSetup &setup, KernelProvider &kernels) {
   tell("images", imageText(setup.complete.experiment, images));
   tell("samples", samplesText(setup.complete.experiment));
   tell("program", programText(setup));
-  tell("files", filesText(setup, series));
+  tell("files", filesText(setup, series, images));
   std::fflush(stdout);
   tell("time", timeText(setup, kernels, images));
 }

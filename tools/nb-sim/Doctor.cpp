@@ -138,7 +138,7 @@ int doctor() {
   tried("kernel cache", cacheText);
   tellModule("libnb-gemmi.so", "nb_gemmi_module", "MTZ, CIF, PDB");
   tellModule("libnb-hdf5.so", "nb_hdf5_module", "HDF5 (NXmx)");
-  tellModule("libnb-mpi.so", "nb_mpi_module", "MPI");
+  tellModule("libnb-mpi.so", "nb_mpi_module", "MPI runs");
   std::vector<DeviceChoice> gpus;
   for (const GpuVendor &vendor : gpuVendors())
     tried("GPU " + std::string(vendor.device), [&] {

@@ -55,7 +55,7 @@ def true_counts(counts: Any, dead_time: float, exposure: float) -> Array:
 def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, calibration: float = 0.0, calibration_seed: int = 123456789,
            gain: float = 1.0, offset: float = 0.0, readout_noise: float = 0.0, dead_pixels: float = 0.0, hot_pixels: float = 0.0,
            psf: str | None = None, psf_width: float | None = None, psf_radius: int | None = None, order: str = "detector",
-           bits: int = 16, overload: float | None = None, threads: int = 0) -> NDArray[numpy.unsignedinteger[Any]]:
+           bits: int = 16, overload: float | None = None, threads: int = 0) -> NDArray[numpy.int32]:
     """Draws the counts of one exposure with ``photons`` as expected values, as ``nb-sim
     -noisefile`` does.
 
@@ -66,8 +66,8 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
     hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: point spread of the counted
     photons, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
 
-    Returns whole counts from 0 to ``overload`` (by default the largest), uint16 with bits=16 and
-    uint32 with 32.
+    Returns whole counts, int32, from 0 to ``overload``: by default 65535 with bits=16, 2**31 - 1
+    with 32.
     """
     photons, shape = _image(photons, "photons")
     if order not in _orders:
@@ -92,7 +92,7 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
         raise ValueError("psf_width and psf_radius are of a psf=, 'gauss' or 'fiber', and there is none")
     # Far above all overloads; single precision ends at 3e38.
     drawn: Any = _core.counts(numpy.minimum(photons, 1e30), how, _whole("threads", threads, 0, 4096))
-    return drawn.reshape(shape)
+    return drawn.astype(numpy.int32).reshape(shape)
 
 
 def _image(value, what, any_sign=False):
