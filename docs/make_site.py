@@ -61,6 +61,7 @@ def kernel(folder):
     spec = {"argv": ["/usr/bin/python3", "-c", program, "-f", "{connection_file}"],
             "display_name": "nanobragg", "language": "python",
             "env": {"PYTHONPATH": str(build / "python"), "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+                    "PYTHONWARNINGS": "ignore:IProgress not found",
                     "MPLBACKEND": "module://matplotlib_inline.backend_inline"}}
     place = pathlib.Path(folder) / "kernels/nanobragg"
     place.mkdir(parents=True)

@@ -21,10 +21,13 @@ Shard shardOf(const Values &v) {
     v.refuse(
         io::inQuotes(text) +
         " is not I/N with two whole numbers; the shards of four are --shard=0/4 to --shard=3/4");
-  if (shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
-    v.refuse(
-        io::inQuotes(text) +
-        " is not a shard: they count from 0; the shards of four are --shard=0/4 to --shard=3/4");
+  if (shard.count < 1 || shard.index < 0 || shard.index >= shard.count) {
+    const std::int64_t shards = shard.count < 1 ? 4 : shard.count;
+    const std::string of = "/" + std::to_string(shards);
+    v.refuse(io::inQuotes(text) + " is not a shard: they count from 0; the shards of " +
+             std::to_string(shards) + " are --shard=0" + of +
+             " to --shard=" + std::to_string(shards - 1) + of);
+  }
   return shard;
 }
 

@@ -103,10 +103,33 @@ std::string exclusionTable() {
   return text;
 }
 
-std::string tableCell(std::string_view text) {
+std::string inTable(std::string_view text) {
   std::string cell;
   for (char c : text)
     cell += c == '|' ? std::string("\\|") : std::string(1, c);
+  return cell;
+}
+
+/// Prose in a table, with its flags as code.
+std::string tableCell(std::string_view text) {
+  const auto isOfName = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+  };
+  std::string cell;
+  for (std::size_t i = 0; i != text.size();) {
+    const std::string_view rest = text.substr(i);
+    const std::size_t dashes = std::min(rest.find_first_not_of('-'), rest.size());
+    const bool begins = i == 0 || text[i - 1] == ' ' || text[i - 1] == '(';
+    if (begins && (dashes == 1 || dashes == 2) && dashes != rest.size() &&
+        std::isalpha(static_cast<unsigned char>(rest[dashes]))) {
+      const auto end = std::ranges::find_if_not(rest, isOfName);
+      const std::string flag(rest.begin(), end);
+      cell += "`" + flag + "`";
+      i += flag.size();
+      continue;
+    }
+    cell += inTable(text.substr(i++, 1));
+  }
   return cell;
 }
 
@@ -160,17 +183,17 @@ std::string usageOf(const std::string &word) {
 std::string flagReference() {
   std::string text =
       "# Flags of nb-sim\n\nGenerated from the table that parses the command line. If a flag is "
-      "repeated, the last one applies; `*` stands for any longer spelling.\n";
+      "repeated, the last one applies; `*` stands for any longer spelling. Units are in [].\n";
   for (const FlagGroup &group : flagGroups()) {
-    text += "\n## " + std::string(group.title) +
-            "\n\n| flag | also | unit | default | meaning |\n|---|---|---|---|---|\n";
+    text +=
+        "\n## " + std::string(group.title) + "\n\n| flag | default | meaning |\n|---|---|---|\n";
     for (const Flag &flag : group.flags) {
-      std::string others;
+      std::string spellings = "`" + inTable(synopsis(flag)) + "`";
       for (std::size_t i = 1; i < flag.spellings.size(); ++i)
-        others += (i > 1 ? " " : "") + ("`" + std::string(flag.spellings[i]) + "`");
-      text += "| `" + tableCell(synopsis(flag)) + "` | " + others + " | " + tableCell(flag.unit) +
-              " | " + tableCell(flag.fallback) + " | " +
-              tableCell(flag.meaning() + condition(flag)) + " |\n";
+        spellings += " `" + std::string(flag.spellings[i]) + "`";
+      const std::string unit = flag.unit.empty() ? "" : " [" + std::string(flag.unit) + "]";
+      text += "| " + spellings + " | " + tableCell(flag.fallback) + " | " +
+              tableCell(flag.meaning() + unit + condition(flag)) + " |\n";
     }
   }
   text += exclusionTable();

@@ -53,10 +53,10 @@ constexpr SemanticSwitch switches[] = {
      "lets light enter by the face that the sample sees; the sensor lies behind it",
      "-twotheta -detector_rotx -detector_roty -odet_vector --panels"},
     {"layer-spacing", &Semantics::layerSpacing,
-     "spaces n layers, 2 for 1, by thickness/(n-1), so that they are thicker than the sensor, and "
-     "gives each the solid angle of a plane at the distance of the sensor's face",
-     "spaces n layers, also 1, by thickness/n, and gives each the solid angle of a plane at its "
-     "own distance",
+     "spaces n layers by thickness/(n-1), so that they are thicker than the sensor, makes two of "
+     "one, and gives each the solid angle of a plane at the distance of the sensor's face",
+     "spaces any number n of layers by thickness/n, and gives each the solid angle of a plane at "
+     "its own distance",
      "-detector_thicksteps -oversample_omega"},
     {"layer-capture", &Semantics::layerCapture,
      "multiplies the sum over layers by the fraction absorbed in the last one",

@@ -38,7 +38,7 @@ TEST(Deprecated, HelpSaysWhatToUse) {
   EXPECT_THAT(usageOf("-distance"), Not(HasSubstr("deprecated")));
   const Deprecated row("-distance", "-new_distance");
   EXPECT_THAT(usageOf("-distance"), HasSubstr("(deprecated: use -new_distance)"));
-  EXPECT_THAT(flagReference(), HasSubstr("(deprecated: use -new_distance)"));
+  EXPECT_THAT(flagReference(), HasSubstr("(deprecated: use `-new_distance`)"));
 }
 
 } // namespace

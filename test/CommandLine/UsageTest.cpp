@@ -10,6 +10,7 @@ TEST(Usage, BeginsAsScriptsExpect) { EXPECT_TRUE(usageText().starts_with("usage:
 
 TEST(Usage, ListsEverySpellingOfEveryFlag) {
   const std::string usage = usageText(), reference = flagReference();
+  EXPECT_THAT(reference, testing::HasSubstr("binary structure factors: read without `-hkl`"));
   for (const FlagGroup &group : flagGroups())
     for (const Flag &flag : group.flags)
       for (std::string_view spelling : flag.spellings) {
