@@ -32,10 +32,11 @@ constexpr SemanticSwitch switches[] = {
     {"source-weights", &Semantics::sourceWeights, "ignores the weight column",
      "weights the sources and divides by the sum of weights", "-sourcefile"},
     {"twotheta-ratio", &Semantics::twothetaRatio,
-     "converts between the distances along beam and normal with the normal before the two-theta "
-     "swing, which affects distance and beam centre in the header and automatic oversampling",
-     "converts between the distances along beam and normal with the normal after all rotations",
-     "-twotheta"},
+     "converts the distance along the beam to that along the detector's normal by the normal "
+     "before "
+     "the two-theta swing, which affects distance and beam centre in the header and automatic "
+     "oversampling",
+     "converts the distance along the beam by the normal after all rotations", "-twotheta"},
     {"twotheta-axis", &Semantics::twothetaAxis,
      "does not normalise the axis, so that the swing distorts", "normalises the axis of the swing",
      "-twotheta_axis"},
@@ -53,10 +54,10 @@ constexpr SemanticSwitch switches[] = {
      "lets light enter by the face that the sample sees; the sensor lies behind it",
      "-twotheta -detector_rotx -detector_roty -odet_vector --panels"},
     {"layer-spacing", &Semantics::layerSpacing,
-     "spaces n layers by thickness/(n-1), so that they are thicker than the sensor, makes two of "
-     "one, and gives each the solid angle of a plane at the distance of the sensor's face",
-     "spaces any number n of layers by thickness/n, and gives each the solid angle of a plane at "
-     "its own distance",
+     "spaces n layers (two if one is given) by thickness/(n-1), so that they are thicker than the "
+     "sensor, and gives each the solid angle of a plane at the distance of the sensor's face",
+     "spaces n layers (also one) by thickness/n, and gives each the solid angle of a plane at its "
+     "own distance",
      "-detector_thicksteps -oversample_omega"},
     {"layer-capture", &Semantics::layerCapture,
      "multiplies the sum over layers by the fraction absorbed in the last one",
