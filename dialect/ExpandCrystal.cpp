@@ -58,13 +58,23 @@ Value VectorRotationOp::expand(OpBuilder &builder) {
   return r.add(r.scale(r.outer(w, w), b), turn);
 }
 
+/// A matrix, which all vectors have in common that are turned alike.
 Value TurnOp::expand(OpBuilder &builder) {
   RuleBuilder r(builder, getLoc());
-  Value g = getGibbs(), x = getVector(), square = r.dot(g, g);
-  Value scale =
-      r.div(r.constant(square.getType(), 2), r.add(square, r.constant(square.getType(), 1)));
-  Value across = r.cross(g, x);
-  return r.add(x, r.scale(r.add(across, r.cross(g, across)), scale));
+  Value gibbs = getGibbs(), square = r.dot(gibbs, gibbs), one = r.constant(square.getType(), 1);
+  Value factor = r.div(r.constant(square.getType(), 2), r.add(square, one));
+  Value g[3], a[3], own[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    g[i] = r.component(gibbs, i);
+    a[i] = r.mul(g[i], factor);
+    own[i] = r.mul(g[i], a[i]);
+  }
+  Value xy = r.mul(g[0], a[1]), xz = r.mul(g[0], a[2]), yz = r.mul(g[1], a[2]);
+  const auto diagonal = [&](unsigned i, unsigned j) { return r.sub(one, r.add(own[i], own[j])); };
+  return r.transform(r.mat({diagonal(1, 2), r.sub(xy, a[2]), r.add(xz, a[1]), //
+                            r.add(xy, a[2]), diagonal(0, 2), r.sub(yz, a[0]), //
+                            r.sub(xz, a[1]), r.add(yz, a[0]), diagonal(0, 1)}),
+                     getVector());
 }
 
 /// Rz Ry Rx, written out.

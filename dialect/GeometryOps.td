@@ -393,7 +393,8 @@ def NB_VectorRotationOp : NB_ExpandableOp<"vector_rotation", [NB_MatOf<"rotation
   let assemblyFormat = "$rotation attr-dict `:` type($rotation)";
 }
 
-def NB_TurnOp : NB_ExpandableOp<"turn", [AllTypesMatch<["gibbs", "vector", "result"]>]> {
+def NB_TurnOp : NB_DifferentiableOp<"turn", [
+    DeclareOpInterfaceMethods<ExpandableOp>, AllTypesMatch<["gibbs", "vector", "result"]>]> {
   let summary = "a vector turned by a rotation with a Gibbs vector";
   let description = [{
     The vector x, turned about the direction of g by twice the arc tangent of its length:
@@ -408,6 +409,10 @@ def NB_TurnOp : NB_ExpandableOp<"turn", [AllTypesMatch<["gibbs", "vector", "resu
   let arguments = (ins NB_Vec3:$vector, NB_Vec3:$gibbs);
   let results = (outs NB_Vec3:$result);
   let assemblyFormat = "$vector `by` $gibbs attr-dict `:` type($vector)";
+  let rules = [
+    NB_Rule<"vector", "turn(t, gibbs)", "turn(g, neg(gibbs))">,
+    NB_Rule<"gibbs", "cross(turnRate(gibbs, t), result)",
+            "turnRate(neg(gibbs), cross(result, g))">];
 }
 
 def NB_EulerRotationOp : NB_ExpandableOp<"euler_rotation", [AllTypesMatch<["x", "y", "z"]>,

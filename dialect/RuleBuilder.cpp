@@ -128,6 +128,14 @@ Value RuleBuilder::axisRotation(Value axis, Value angle) {
   return AxisRotationOp::create(b, loc, axis, angle);
 }
 
+Value RuleBuilder::turn(Value v, Value gibbs) { return TurnOp::create(b, loc, v, gibbs); }
+
+Value RuleBuilder::turnRate(Value gibbs, Value t) {
+  Value square = dot(gibbs, gibbs);
+  Value factor = div(constant(square.getType(), 2), add(square, constant(square.getType(), 1)));
+  return scale(add(t, cross(gibbs, t)), factor);
+}
+
 Value RuleBuilder::inverseLength(Value v) {
   Value length2 = dot(v, v), one = constant(length2.getType(), 1);
   return rsqrt(select(isZero(length2), one, length2));

@@ -64,6 +64,9 @@ public:
   Value multiply(Value m, Value n);
   Value transpose(Value m);
   Value axisRotation(Value axis, Value angle);
+  Value turn(Value v, Value gibbs);
+  /// The rotation vector by which a rotation goes on where its Gibbs vector changes by t.
+  Value turnRate(Value gibbs, Value t);
   /// 1 / |v|, 1 at v = 0: of the lowering to arithmetic nb.normalize shares all but the choice.
   Value inverseLength(Value v);
   /// The part of t across the unit vector `direction` of v, divided by the length of v; t itself

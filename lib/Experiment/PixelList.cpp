@@ -99,9 +99,11 @@ ListedPixels listPixels(Experiment &experiment, std::span<const PixelIndex> pixe
   const auto rowOf = [&](std::size_t i) {
     return std::pair(pixels[i].panel, kinds.empty() ? 0 : kinds[i]);
   };
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+  const auto isBefore = [&](std::size_t a, std::size_t b) {
     return std::pair(rowOf(a), a) < std::pair(rowOf(b), b);
-  });
+  };
+  if (!std::ranges::is_sorted(order, isBefore)) // as a list of one panel is
+    std::ranges::sort(order, isBefore);
 
   std::vector<std::size_t> groups;
   for (std::size_t i = 0; i != order.size(); ++i) {

@@ -36,6 +36,15 @@ Value Emitter::weightOfSpectrum(Value wavelength) {
   return mul("spectrum_weight", density, inverse);
 }
 
+/// Rodrigues' formula without the matrix, which only one vector has.
+Value Emitter::rotated(StringRef name, Value axis, Value angle, Value vector) {
+  Value along = op<ScaleOp>(name, axis, op<DotOp>(name, axis, vector));
+  Value across = op<SubOp>(name, vector, along), aside = op<CrossOp>(name, axis, vector);
+  Value inPlane = op<AddOp>(name, op<ScaleOp>(name, across, op<math::CosOp>(name, angle)),
+                            op<ScaleOp>(name, aside, op<math::SinOp>(name, angle)));
+  return op<AddOp>(name, along, inPlane);
+}
+
 Ray Emitter::incidentRay(const SampleIndices &at) {
   Value source = at.source;
   if (variant.sources == nanobragg::Sources::Listed) {
@@ -57,9 +66,7 @@ Ray Emitter::incidentRay(const SampleIndices &at) {
   Value vdiv = mul("vdiv", param(isNormal ? "vdiv_sigma" : "vdiv_range"),
                    deviation("vdiv", "unit_vdiv", "draw_vdiv"));
   Value vertical = op<NormalizeOp>("vertical", op<CrossOp>("vertical", beam, axis));
-  Value tilted = op<TransformOp>("tilted", op<AxisRotationOp>("vdiv_rotation", axis, vdiv), beam);
-  Value turned =
-      op<TransformOp>("turned", op<AxisRotationOp>("hdiv_rotation", vertical, hdiv), tilted);
+  Value turned = rotated("turned", vertical, hdiv, rotated("tilted", axis, vdiv, beam));
   Value shift = mul("shift", param("dispersion"), lookup("shift", "unit_dispersion", source));
   Value lambda = mul("lambda", param("wavelength"), add("relative_lambda", number(1), shift));
   return {op<NormalizeOp>("incident_vec", turned), withBandwidth(lambda, at)};

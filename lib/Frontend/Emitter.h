@@ -131,6 +131,8 @@ private:
 
   // EmitBeam.cpp
   Ray incidentRay(const SampleIndices &at);
+  /// Turned about an axis by an angle.
+  Value rotated(StringRef name, Value axis, Value angle, Value vector);
   Value withBandwidth(Value wavelength, const SampleIndices &at);
   Value weightOfSpectrum(Value wavelength);
 

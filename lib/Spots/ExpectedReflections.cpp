@@ -201,19 +201,22 @@ Image::Image(const Experiment &e, double partiality, bool ofImage) : Image(e) {
 
 } // namespace
 
-std::vector<ExpectedReflection>
+std::vector<std::optional<ExpectedReflection>>
 expectedReflections(const Experiment &e, double partiality, bool ofImage,
                     decltype(PredictionLimits::hasPixels) hasPixels) {
   Image image(e, partiality, ofImage);
   image.limits.hasPixels = std::move(hasPixels);
-  std::vector<ExpectedReflection> expected;
+  std::vector<std::optional<ExpectedReflection>> expected;
   const auto addSpots = [&](std::int64_t source) {
-    for (const Spot &spot : predictSpots(image.model, image.limits)) {
+    const std::vector<Spot> spots = predictSpots(image.model, image.limits);
+    if (!e.variant.bySource)
+      expected.reserve(spots.size());
+    for (const Spot &spot : spots) {
       ExpectedReflection r = image.expected(spot);
       r.source = source;
       if (r.begin < r.end)
         for (r.layer = 0; r.layer != image.layers; ++r.layer)
-          expected.push_back(r);
+          expected.emplace_back(r);
     }
   };
   if (!e.variant.bySource)

@@ -32,8 +32,8 @@ struct ExpectedReflection {
 /// order of their indices. A node that crosses the Ewald sphere twice in the step is two, and one
 /// near the edge of a panel, from in- or outside, is one of that panel, too. `ofImage`: with 0 0 0,
 /// the beam itself, and with nodes that do not quite reach the sphere in a rotation. `hasPixels`:
-/// as in PredictionLimits.
-std::vector<ExpectedReflection>
+/// as in PredictionLimits. None is missing.
+std::vector<std::optional<ExpectedReflection>>
 expectedReflections(const Experiment &experiment, double partiality, bool ofImage,
                     decltype(PredictionLimits::hasPixels) hasPixels = {});
 

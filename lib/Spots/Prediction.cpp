@@ -67,7 +67,7 @@ public:
   /// The same of the nodes near the Ewald sphere, as far as some lines tell.
   double mostSpotsNear() const {
     double nodes = 0;
-    forLines(everyLine(), [&](std::int32_t, std::int32_t, double first, double last) {
+    forLines(everyLine(), [&](std::int32_t, std::int32_t, const Vec3 &, double first, double last) {
       nodes += std::max(0.0, last - first + 1);
     });
     return mostOfNode() * nodes * double(everyLine());
@@ -97,13 +97,30 @@ private:
 
   /// The nodes near the Ewald sphere of the lines along c*, or of every so many of these.
   void considerLines(std::int64_t every) {
-    forLines(every, [&](std::int32_t h, std::int32_t k, double first, double last) {
-      for (double l = first; l <= last; ++l)
-        consider({h, k, std::int32_t(l)});
+    std::vector<std::array<std::int32_t, 3>> nodes;
+    const bool isStill = !turns && !limits.spectrum;
+    const double along = dot(stars[2], stars[2]), moves = 2 * dot(s0, stars[2]);
+    forLines(every, [&](std::int32_t h, std::int32_t k, const Vec3 &q, double first, double last) {
+      const double square = dot(q, q), grows = 2 * dot(q, stars[2]), outside = 2 * dot(s0, q);
+      for (double l = first; l <= last; ++l) {
+        const double squared = square + l * (grows + along * l);
+        if (!isStill || isNear(squared, squared + outside + moves * l))
+          nodes.push_back({h, k, std::int32_t(l)});
+      }
     });
+    spots.reserve(nodes.size());
+    for (const auto &hkl : nodes)
+      consider(hkl);
   }
 
-  /// Calls `visit` with h, k and the range of l near the Ewald sphere of lines along c*.
+  /// Whether a node is seen: of the square of its distance from the origin, and of the difference
+  /// of the squares of its distance from the Ewald sphere's centre and of the radius.
+  bool isNear(double squared, double excess) const {
+    return excess * excess <= 4 * sphere * sphere * squaredWidth(squared);
+  }
+
+  /// Calls `visit` with h, k, the node of l = 0 and the range of l near the Ewald sphere of lines
+  /// along c*.
   template <typename Visit>
   void forLines(std::int64_t every, const Visit &visit) const {
     const double tolerance =
@@ -117,7 +134,7 @@ private:
                                         ? betweenSpheres(q, tolerance)
                                         : shell(dot(stars[2], stars[2]), dot(stars[2], sum(q, s0)),
                                                 dot(q, q) + 2 * dot(s0, q), tolerance))
-        visit(h, k, std::ceil(std::max(from, -end)), std::min(to, end));
+        visit(h, k, q, std::ceil(std::max(from, -end)), std::min(to, end));
     }
   }
 
@@ -152,16 +169,19 @@ private:
   }
 
   /// 1/A, how far from the Ewald sphere a node at distance q from the origin is seen.
-  double width(double q) const {
+  double width(double q) const { return std::sqrt(squaredWidth(q * q)); }
+
+  /// The square of it, of that of the distance.
+  double squaredWidth(double squared) const {
     const SpotSize &s = limits.size;
     if (limits.nodes)
       return INFINITY;
-    const double ofBandwidth = q * q * image.beam.wavelength / 2 * s.bandwidth;
+    const double ofBandwidth = squared * image.beam.wavelength / 2 * s.bandwidth;
     if (s.normal)
-      return std::sqrt(s.node * s.node +
-                       q * q * (s.mosaic * s.mosaic + s.divergence * s.divergence) +
-                       ofBandwidth * ofBandwidth);
-    return s.node + q * s.mosaic + q * s.divergence + ofBandwidth;
+      return s.node * s.node + squared * (s.mosaic * s.mosaic + s.divergence * s.divergence) +
+             ofBandwidth * ofBandwidth;
+    const double sum = s.node + std::sqrt(squared) * (s.mosaic + s.divergence) + ofBandwidth;
+    return sum * sum;
   }
 
   void consider(const std::array<std::int32_t, 3> &hkl) {
@@ -230,8 +250,7 @@ private:
   }
 
   void still(const std::array<std::int32_t, 3> &hkl, const Vec3 &q, double far) {
-    const double excess = far * far + 2 * dot(s0, q);
-    if (std::fabs(excess) > 2 * sphere * width(far))
+    if (!isNear(far * far, far * far + 2 * dot(s0, q)))
       return;
     const Vec3 across = difference(q, scaled(forward, dot(q, forward)));
     const double along = far * far / (2 * sphere), rest = far * far - along * along;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace nanobragg {
@@ -202,9 +204,16 @@ void LitTile::beginLists() {
   reflection.clear();
 }
 
+/// The row and the column of it.
+std::pair<std::int32_t, std::int32_t> LitTile::firstPixelOf(std::int64_t block) const {
+  return {std::int32_t(rows.first + block / blocksPerRow * reach.blockRows),
+          std::int32_t(reach.fast.first + block % blocksPerRow * reach.blockColumns)};
+}
+
 void LitTile::addBlock(std::int64_t block) {
-  slow.push_back(std::int32_t(rows.first + block / blocksPerRow * reach.blockRows));
-  fast.push_back(std::int32_t(reach.fast.first + block % blocksPerRow * reach.blockColumns));
+  const auto [row, column] = firstPixelOf(block);
+  slow.push_back(row);
+  fast.push_back(column);
   outerBegin.push_back(std::int32_t(outer.size()));
 }
 
@@ -435,13 +444,24 @@ void LitTile::runAverages(const nb_tile &tile, const std::function<void(const nb
   runRest(run);
 }
 
-/// Each spot says which blocks it lights.
+/// Some rows at a time, whose lists stay in the cache.
 void LitTile::runSpots(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
+  constexpr std::int64_t blocksAtOnce = 32;
+  const Range all = rows;
+  const std::int64_t atOnce = blocksAtOnce * reach.blockRows;
+  for (std::int64_t first = all.first; first <= all.last; first += atOnce) {
+    beginRows({first, std::min(first + atOnce - 1, all.last)});
+    runSpotsOfRows(tile, run);
+  }
+}
+
+/// Each spot says which blocks it lights.
+void LitTile::runSpotsOfRows(const nb_tile &tile, const std::function<void(const nb_lit &)> &run) {
   const std::vector<LitSpot> &spots = reach.litSpots[std::size_t(tile.panel)];
   const auto begin = std::ranges::lower_bound(spots, rows.first - reach.tallestSpot, {},
                                               [](const LitSpot &s) { return s.slowFirst; });
-  beginLists();
-  averaged.size = 0;
+  spans.clear();
+  hitsOfBlock.assign(blocks(), 0);
   for (auto spot = begin; spot != spots.end() && spot->slowFirst <= rows.last; ++spot) {
     if (spot->slowLast < rows.first)
       continue;
@@ -453,15 +473,43 @@ void LitTile::runSpots(const nb_tile &tile, const std::function<void(const nb_li
       const Range lit = spot->columnsOf(first, first + reach.blockRows - 1);
       const Range column{std::max(lit.first, reach.fast.first) - reach.fast.first,
                          std::min(lit.last, reach.fast.last) - reach.fast.first};
-      for (std::int64_t c = column.first / reach.blockColumns;
-           column.first <= column.last && c <= column.last / reach.blockColumns; ++c) {
-        averaged.add({std::int32_t(r * blocksPerRow + c), 0, spot->number});
-      }
+      if (column.first > column.last)
+        continue;
+      const std::int64_t row = r * blocksPerRow;
+      const BlockSpan span{std::uint32_t(row + column.first / reach.blockColumns),
+                           std::uint32_t(row + column.last / reach.blockColumns), spot->number};
+      spans.push_back(span);
+      for (std::uint32_t block = span.first; block <= span.last; ++block)
+        ++hitsOfBlock[block];
     }
   }
-  places.count = std::int64_t(blocks());
-  addAveraged(0, places.count, run);
-  runRest(run);
+  reflection.resize(std::accumulate(hitsOfBlock.begin(), hitsOfBlock.end(), std::size_t(0)));
+  for (auto *list : {&slow, &fast, &outerBegin, &outer, &innerBegin})
+    list->resize(blocks() + 1);
+  std::int32_t listed = 0, beams = 0, hits = 0;
+  for (std::size_t block = 0; block != blocks(); ++block) {
+    const auto count = std::int32_t(std::exchange(hitsOfBlock[block], std::uint32_t(hits)));
+    if (count == 0 && reach.dark)
+      continue;
+    std::tie(slow[std::size_t(listed)], fast[std::size_t(listed)]) =
+        firstPixelOf(std::int64_t(block));
+    outerBegin[std::size_t(listed++)] = beams;
+    if (count == 0)
+      continue;
+    outer[std::size_t(beams)] = 0;
+    innerBegin[std::size_t(beams++)] = hits;
+    hits += count;
+  }
+  outerBegin[std::size_t(listed)] = beams;
+  innerBegin[std::size_t(beams)] = hits;
+  for (const BlockSpan &span : spans)
+    for (std::uint32_t block = span.first; block <= span.last; ++block)
+      reflection[hitsOfBlock[block]++] = span.spot;
+  samplesLit += double(hits) * double(reach.pixelsOfBlock());
+  samplesEvaluated += double(hits);
+  if (listed != 0)
+    run({listed, slow.data(), fast.data(), outerBegin.data(), outer.data(), innerBegin.data(),
+         inner.data(), reflection.data(), &slowEnd});
 }
 
 /// Each block of listed pixels asks for the spots about it.

@@ -5,6 +5,7 @@
 #include "runtime/processor/Reach.h"
 
 #include <functional>
+#include <utility>
 
 namespace nanobragg {
 
@@ -46,6 +47,7 @@ private:
   void runPoints(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
   void runAverages(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
   void runSpots(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
+  void runSpotsOfRows(const nb_tile &tile, const std::function<void(const nb_lit &)> &run);
   void runListedSpots(const std::function<void(const nb_lit &)> &run);
   void addAveraged(std::int64_t firstBlock, std::int64_t count,
                    const std::function<void(const nb_lit &)> &run);
@@ -57,6 +59,7 @@ private:
   void runEverything(const std::function<void(const nb_lit &)> &run);
   void beginLists();
   std::size_t inners() const { return inner.size() + reflection.size(); }
+  std::pair<std::int32_t, std::int32_t> firstPixelOf(std::int64_t block) const;
   void addBlock(std::int64_t block);
   nb_lit lists();
 
@@ -85,6 +88,11 @@ private:
   PlaceMemory places; ///< for averages, and what was found there
   FoundReflections averaged;
   std::vector<loops::AveragedHit> averagedByBlock;
+  struct BlockSpan {
+    std::uint32_t first, last;
+    std::int32_t spot;
+  };
+  std::vector<BlockSpan> spans; ///< blocks of one row that a spot lights
 
   std::vector<std::uint32_t> hitsOfBlock;
   std::vector<std::int32_t> slow, fast, outerBegin, outer, innerBegin, inner;

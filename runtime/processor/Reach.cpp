@@ -1,6 +1,7 @@
 #include "runtime/processor/Reach.h"
 
 #include "runtime/processor/Flags.h"
+#include "runtime/processor/RowOrder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -176,6 +177,17 @@ Reach::Reach(const nb_kernel_descriptor &kernel, const void *const *arguments,
   everything = hopeless || candidates > mostCandidates;
 }
 
+/// Sorts by rows in `rows`.
+template <typename T>
+static void sortByRow(std::vector<T> &items, std::int32_t T::*row, Range rows) {
+  std::vector<T> sorted;
+  sorted.reserve(items.size());
+  const auto rowOf = [&](std::size_t i) { return items[i].*row - rows.first; };
+  for (const std::uint32_t i : orderByRow(items.size(), rows.last - rows.first + 1, rowOf))
+    sorted.push_back(items[i]);
+  items.swap(sorted);
+}
+
 void Reach::readSpots(const double *place, const double *extent) {
   if (bases >= std::int64_t(1) << 31)
     throw std::runtime_error("there are too many spots to list those of each pixel");
@@ -218,7 +230,7 @@ void Reach::readSpots(const double *place, const double *extent) {
     tallestSpot = std::max(tallestSpot, std::int64_t(spot.slowLast - spot.slowFirst + 1));
   }
   for (std::vector<LitSpot> &ofPanel : litSpots)
-    std::ranges::stable_sort(ofPanel, {}, &LitSpot::slowFirst);
+    sortByRow(ofPanel, &LitSpot::slowFirst, {pixels.slow.first - 1, pixels.slow.last + 1});
   if (listed)
     for (const std::vector<LitSpot> &ofPanel : litSpots)
       spotGrids.emplace_back(ofPanel, pixels);
@@ -331,26 +343,6 @@ Reach::Cone Reach::coneOf() const {
     return {};
   cone.angle = std::acos(least) + between + 1e-6;
   return cone;
-}
-
-/// By the first row, of those in `rows`.
-static void sortByRow(std::vector<Candidate> &candidates, Range rows) {
-  const auto height = std::size_t(rows.last - rows.first + 1);
-  if (candidates.size() < height / 8) {
-    std::sort(candidates.begin(), candidates.end(),
-              [](const Candidate &x, const Candidate &y) { return x.firstRow < y.firstRow; });
-    return;
-  }
-  std::vector<std::uint32_t> at(height);
-  for (const Candidate &c : candidates)
-    ++at[std::size_t(c.firstRow - rows.first)];
-  std::uint32_t position = 0;
-  for (std::uint32_t &n : at)
-    position += std::exchange(n, position);
-  std::vector<Candidate> sorted(candidates.size());
-  for (const Candidate &c : candidates)
-    sorted[at[std::size_t(c.firstRow - rows.first)]++] = c;
-  candidates.swap(sorted);
 }
 
 /// Where the candidates of a group are looked for: all directions where there is no cone.
@@ -516,7 +508,7 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
   addSpots(search);
   for (std::int64_t p = 0; p != panels; ++p) {
     auto &candidates = found[std::size_t(p * beams * groups()) + search.group].candidates;
-    sortByRow(candidates, slow);
+    sortByRow(candidates, &Candidate::firstRow, slow);
   }
 }
 

@@ -6,13 +6,13 @@
 #include "lib/Program/Parameters.h"
 #include "lib/Spots/ExpectedReflections.h"
 #include "nanobragg/DerivativeNames.h"
+#include "runtime/processor/RowOrder.h"
 #include "runtime/simulator/ImageSource.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 namespace nanobragg {
@@ -96,9 +96,7 @@ ReflectionSource::expected(const ReflectionLimits &limits) const {
     hasPixels = [&](std::size_t panel, const double (&fast)[2], const double (&slow)[2]) {
       return rendered->anyBetween(std::int64_t(panel), fast, slow);
     };
-  const std::vector<ExpectedReflection> all =
-      expectedReflections(experiment, limits.partiality / margin, limits.ofImage, hasPixels);
-  return {all.begin(), all.end()};
+  return expectedReflections(experiment, limits.partiality / margin, limits.ofImage, hasPixels);
 }
 
 /// Makes the program's pixels those where reflections are expected.
@@ -232,12 +230,16 @@ void ReflectionSource::leaveOut(const ReflectionLimits &limits, const BoundProgr
       rows.push_back(row);
   // Neighbours in an image are read one after the other.
   if (limits.ofImage) {
-    std::vector<std::tuple<double, double, std::size_t>> keys;
-    keys.reserve(rows.size());
-    for (const std::size_t row : rows)
-      keys.emplace_back(d.listPanel.values[places[row]], slow[places[row]], row);
-    std::ranges::sort(keys);
-    std::ranges::transform(keys, rows.begin(), [](const auto &key) { return std::get<2>(key); });
+    const std::int64_t height = d.wholeSlowPixels + 2;
+    const auto rowOf = [&](std::size_t i) {
+      const double middle = std::clamp(slow[places[rows[i]]], -1.0, double(d.wholeSlowPixels));
+      return std::int64_t(d.listPanel.values[places[rows[i]]]) * height + std::int64_t(middle + 1);
+    };
+    std::vector<std::size_t> ordered;
+    ordered.reserve(rows.size());
+    for (const std::uint32_t i : orderByRow(rows.size(), experiment.panelCount() * height, rowOf))
+      ordered.push_back(rows[i]);
+    rows = std::move(ordered);
   }
   const auto reorder = [&](std::vector<std::size_t> &of) {
     std::vector<std::size_t> kept;

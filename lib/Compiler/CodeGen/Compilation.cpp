@@ -129,6 +129,11 @@ static bool hasFewLanes(ModuleOp program) {
   });
 }
 
+static bool isOfReflections(ModuleOp program) {
+  return llvm::any_of(program.getOps<func::FuncOp>(),
+                      [](func::FuncOp function) { return function->hasAttr(names::reflections); });
+}
+
 Pipeline Compilation::pipeline() const {
   if (options.engine != nanobragg::Engine::Fused) {
     InterpreterPipelineOptions interpreted;
@@ -149,8 +154,10 @@ Pipeline Compilation::pipeline() const {
   CpuPipelineOptions cpu;
   cpu.derivative = options.derivative;
   cpu.precision = options.precision;
-  cpu.width = hasFewLanes(*program) ? fewPixelsAtOnce(*machine, options.precision)
-                                    : pixelsAtOnce(*machine, options.precision);
+  // Thousands of instructions for each reflection keep the ports busy, and more lanes would spill.
+  cpu.width = isOfReflections(*program) ? lanesFor(*machine)
+              : hasFewLanes(*program)   ? fewPixelsAtOnce(*machine, options.precision)
+                                        : pixelsAtOnce(*machine, options.precision);
   cpu.estimates = hasEstimates(*machine);
   return cpuPipeline(cpu);
 }
