@@ -93,7 +93,14 @@ std::vector<Occurrence> takeFlags(const std::vector<std::string> &words) {
   std::vector<Occurrence> all;
   for (std::size_t i = 0; i < words.size();) {
     if (!looksLikeFlag(words[i])) {
-      std::string where = all.empty() ? " before the first flag" : " after " + all.back().spelling;
+      std::string where = " before the first flag";
+      if (!all.empty()) {
+        const auto most = all.back().flag->maximumValues();
+        where = " after " + all.back().spelling +
+                (most == 0   ? ", which takes no value"
+                 : most == 1 ? ", which takes one value"
+                             : "");
+      }
       throw UsageError("stray word " + io::inQuotes(words[i]) + where +
                        (isProgramFile(words[i])
                             ? "; programs that take an nb program have it ahead of all flags"

@@ -147,7 +147,8 @@ TEST(Refusal, PartsOfACell) {
 
 TEST(Refusal, StrayWords) {
   EXPECT_THAT(refusal("a.hkl -N 5"), AllOf(HasSubstr("'a.hkl'"), HasSubstr("before the first")));
-  EXPECT_THAT(refusal("-N 5 6"), AllOf(HasSubstr("stray word '6'"), HasSubstr("after -N")));
+  EXPECT_THAT(refusal("-N 5 6"),
+              AllOf(HasSubstr("stray word '6'"), HasSubstr("after -N, which takes one value")));
   EXPECT_THAT(refusal("-curved_det 1"), HasSubstr("stray word '1'"));
   EXPECT_THAT(refusal("-cell 40 40 -40"), HasSubstr("stray word '-40'"));
   EXPECT_THAT(refusal("-N 5 -6"), HasSubstr("stray word '-6'"));

@@ -110,9 +110,8 @@ def picture(rows):
 def table(rows, square):
     lines = ["# Time against light", "",
              f"Written by `test/bench/growth.py` on an {processor()}, one thread, f64: processor time of the kernel and of",
-             "the search for lit samples, in one process, into an image whose memory has been used before; the least of "
-             f"{REPEATS} rounds of all settings in turn with {IN_A_ROW} runs",
-             "each. 1024x1024 pixels, cell 70 80 90, Gaussian, 100 mosaic domains over 0.2 degrees. The picture",
+             f"the search for lit samples. In each of {REPEATS} rounds, all settings run {IN_A_ROW} times in turn, in one process",
+             "and into the same image; the shortest times are listed. 1024x1024 pixels, cell 70 80 90, Gaussian, 100 mosaic domains over 0.2 degrees. The picture",
              "is [growth.svg](growth.svg); [culling.md](../culling.md) explains the settings. The last columns are `run_seconds` of",
              "`nb-sim`, which writes a new image of f32.", "",
              "| cells | lit, 1e-12 | off, ms | exact, ms | times | 1e-12, ms | times | f32: off, ms | exact, ms | times |",
