@@ -12,7 +12,7 @@
 namespace nanobragg {
 
 /// The numbers from 0 to `count` - 1 by the row `rowOf` of each, of so many rows; rows before or
-/// behind these count as the first or the last one. Those of one row stay in their order.
+/// behind these count as the first or the last one. Numbers of one row stay in their order.
 template <typename RowOf>
 std::vector<std::uint32_t> orderByRow(std::size_t count, std::int64_t rows, RowOf &&rowOf) {
   std::vector<std::uint32_t> order(count);

@@ -40,6 +40,10 @@ class ForgottenUnits(unittest.TestCase):
             done = subprocess.run([sys.executable, "-W", "error", "-c", code, module], capture_output=True, text=True)
             self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn("15 m is unusual", done.stderr)
+        code = "import nanobragg.refine, nanobragg as nb; " \
+               "exec('import warnings; warnings.warn(\"damaged\", nb.Warning)', {'__name__': 'nanobragg.refine._trial', 'nb': nb})"
+        done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+        self.assertIn("damaged", done.stderr)
 
     def test_wavelength_and_energy(self):
         self.refused(lambda: nb.Simulator(

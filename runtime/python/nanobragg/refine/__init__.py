@@ -13,7 +13,7 @@ import warnings
 from .._errors import Warning
 
 # A fit tries numbers that are unusual. The warnings of callers stay.
-warnings.filterwarnings("ignore", category=Warning, module=r"nanobragg\.refine\.")
+warnings.filterwarnings("ignore", ".* is unusual; most are ", Warning, r"nanobragg\.refine\.")
 
 try:
     from ._crystal import CELL_SYSTEMS, OrientedCell
