@@ -40,11 +40,11 @@ constexpr CompileFlag flags[] = {
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
      "aarch64 or aarch64-CPU. Comma-separated targets make one file with a version for each; the "
      "best one for the processor is chosen when the file is loaded. Or chips of NVIDIA's "
-     "GPUs: sm_80, sm_90, sm_100, ...; one file for several holds cubin for each where there is "
-     "ptxas, and PTX for later chips; of ptx, cubin and hsaco a file is made for each chip. Chips "
-     "of AMD's: gfx90a, gfx942 (waves of 64 threads), gfx1100, gfx1201 (of 32). spirv64 is for all "
-     "devices of OpenCL. Chips of several vendors go into one file where as many threads run in "
-     "step: 32 for NVIDIA and OpenCL",
+     "GPUs: sm_80, sm_90, sm_100, ...; or of AMD's: gfx90a, gfx942 (waves of 64 threads), gfx1100, "
+     "gfx1201 (of 32); or spirv64 for all devices of OpenCL. A file for several chips of NVIDIA's "
+     "contains cubin for each, if ptxas is installed, and PTX for later chips. Chips can share a "
+     "file if their warps have as many threads (32 for NVIDIA and OpenCL). With --emit=ptx, cubin "
+     "and hsaco, each chip gets its own file",
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100 gfx90a gfx942 gfx1100 "
      "gfx1201 "
      "spirv64",
@@ -58,7 +58,7 @@ constexpr CompileFlag flags[] = {
      "make these comma-separated counts of the experiment constants of the kernel (oversample, "
      "phi_steps, mosaic_domains, sources, layers, panel_count, ncells). Such a kernel "
      "is refused for an experiment with other counts. off (default): none. With --emit=so and "
-     "--target=native, nb-compile says what was gained",
+     "--target=native, the gain is printed",
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : listOf(v); }},
     {"--grad", "[MODE:]PARAMETERS",
@@ -192,13 +192,12 @@ std::string compileUsage() {
       "       nb-compile --inspect FILE\n"
       "\n"
       "Compiles the kernel of an experiment, or a program, ahead of time. FLAGS describe an\n"
-      "experiment (nb-sim --help lists them). The kernel depends on its choices only, such as the\n"
-      "shape of the crystal or whether there is a mask; it takes all numbers when it is run. "
-      "Files\n"
-      "that the flags name are read, since some choices depend on them. A program FILE.mlir may "
-      "be\n"
-      "at any stage of the passes; the compiler goes on from there. It takes these flags of "
-      "nb-sim:\n"
+      "experiment (nb-sim --help lists them). The kernel depends only on choices, such as the "
+      "shape\n"
+      "of the crystal or whether there is a mask; numbers are given when it is run. Files that "
+      "the\n"
+      "flags name are read, since some choices depend on them. A program FILE.mlir may be at any\n"
+      "stage of the passes; the compiler goes on from there. It takes these flags of nb-sim:\n"
       "--pipeline, --plugin, --patterns, --precision, --until-before, --until-after, "
       "--dump-ir.\n\n";
   constexpr std::size_t column = 20;

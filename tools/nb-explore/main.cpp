@@ -56,11 +56,9 @@ std::string usage() {
          "loops;\n"
          "the optimized LLVM IR; the instructions of the inner loop with the values that they are "
          "for, and\n"
-         "the pressure on ports; the image, and at the end of "
-         "each stage\n"
-         "whether a kernel made from there on has the image and the gradient of the interpreter. "
-         "The file\n"
-         "needs no network.\n\n" +
+         "the pressure on ports; the image; and at the end of each stage, whether image and "
+         "gradient of a\n"
+         "kernel compiled from there agree with the interpreter. The file needs no network.\n\n" +
          describeOwnFlags<C>(flags, 22) + describeCommonFlags(22, true) +
          "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }

@@ -64,8 +64,8 @@ constexpr OwnFlag<C> flags[] = {
        c.words.mostSeconds = numberOf("--timeout", v, {0.1, Range::noBound});
      }},
     {"--is", "QUESTION",
-     "answer a question about the first pipeline by the exit status, 0 for yes: crash (it does not "
-     "end in order), fails (it makes no kernel, or none of the gradient), differs (image or "
+     "answer a question about the first pipeline by the exit status, 0 for yes: crash (it ends "
+     "abnormally), fails (it makes no kernel, or none of the gradient), differs (image or "
      "gradient is wrong), slower:X (it takes more than X times the instructions of the compiler's "
      "own). Made for nb-reduce",
      "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
@@ -73,8 +73,8 @@ constexpr OwnFlag<C> flags[] = {
      "search for the options and the order of passes, and for the knobs and alternatives of "
      "schedules (--patterns), that make the fastest right kernel of this program on this "
      "processor, beginning with --pipeline or the compiler's own. The result is kept in the cache "
-     "of kernels (nb-cache list, export, import), and nb-sim and nb-compile take it for such "
-     "images from then on",
+     "of kernels (nb-cache list, export, import), where nb-sim and nb-compile find it for such "
+     "images",
      "", [](C &c, const Text &) { c.tune = true; }},
     {"--least-gain", "FRACTION",
      "--tune keeps a change if its median is faster by this fraction, and if its whole interval is "

@@ -69,7 +69,7 @@ _OPTIONS = {
     "--shard": dict(type=_shard, default=(0, 1), metavar="I/N"),
     "--method": dict(default="trust-region", choices=METHODS,
                      help="trust-region: least squares whose weights are renewed; L-BFGS-B: maximum likelihood"),
-    "--resume": dict(action="store_true", help="continue in --out: what is finished is kept"),
+    "--resume": dict(action="store_true", help="continue a run in --out; finished images are kept"),
     "--space-group": dict(help="space group: reflections that it makes equivalent share a structure factor (default: the "
                           "experiment list's)"),
     "--anomalous": dict(action="store_true", help="refine Friedel mates separately"),
@@ -89,8 +89,8 @@ _OPTIONS = {
     "--chain": dict(action="store_true", help="the images are stills of one crystal that was turned from each to the next, in their order: "
                     "they share cell and detector, and the angles between them are printed"),
     "--positions-only": dict(action="store_true", help="index the spots and fit their positions, not their pixels"),
-    "--full-intensities": dict(action="store_true", help="write intensities that are divided by the partiality and corrected (lp), for programs "
-                               "that take none of these numbers; those of a partiality below 0.4 are left out"),
+    "--full-intensities": dict(action="store_true", help="write intensities that are divided by the partiality and multiplied by lp, for programs "
+                               "that do neither; those of a partiality below 0.4 are left out"),
     "--shared": dict(choices=["structure_factors"], help="refine structure factors, too, by the merged intensities of all images"),
     "--test": dict(default=[], metavar="NUMBERS", type=_numbers, help="with --shared=structure_factors, comma-separated zero-based indices of "
                    "images held out of the refinement of F to test it"),
@@ -129,8 +129,8 @@ COMMANDS = {
             "--restrain": "restrain a parameter to its start with this sigma: orientation, tilt (degrees), distance, centre (mm), cell (fraction), "
             "B (A^2) or another one (logarithm)",
             "--sets": "largest number of sets of mosaic blocks of a crystal (default: 4)",
-            "--shard": "work on every N-th image, from image I on, in the --out of all shards. Run all shards twice: images are indexed, then, "
-            "with what all of them share, their pixels are explained. The same command without --shard and with --resume then writes the results"}),
+            "--shard": "work on every N-th image, from image I on; all shards share --out. Run all shards twice: first they index images, then they "
+            "fit the pixels, with the detector that all images share. The same command without --shard and with --resume then writes the results"}),
     "laue": Command(
         "white-beam or pink-beam images, with the crystal's cell",
         "Indexes stills of a white or pink beam, and fits camera, orientation, strain and flux curve to the spots.",
