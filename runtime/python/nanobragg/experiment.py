@@ -279,12 +279,11 @@ class Detector(_Part):
 
     @classmethod
     def plane(cls, origin, fast_axis, slow_axis, shape, pixel_size, **fields):
-        """A detector of one panel where it stands, the sample at the origin.
+        """A detector of one panel, by its position relative to the sample.
 
-        origin: outer corner of the first pixel, m. fast_axis, slow_axis: directions in which pixels
-        count up. shape: pixels (slow, fast). pixel_size: m. fields: others of Detector; without
-        beam_direction the beam is along z.
-        """
+        origin: outer corner of the first pixel, m. fast_axis, slow_axis: directions of increasing
+        pixel numbers. shape: pixels (slow, fast). pixel_size: m. fields: others of Detector;
+        without beam_direction the beam is along z."""
         fast, slow = (numpy.asarray(axis, dtype=float) / numpy.linalg.norm(axis) for axis in (fast_axis, slow_axis))
         origin, normal = numpy.asarray(origin, dtype=float), numpy.cross(fast, slow)
         normal = normal / numpy.linalg.norm(normal) * (1 if origin @ normal > 0 else -1)

@@ -1,4 +1,4 @@
-"""Labelled frames for training, made as they are asked for.
+"""Labelled frames for training, made on demand.
 
     frames = Frames(sim, lambda rng: {"misset": random_misset(seed=rng)}, background=2.0)
     frames[0]["counts"], frames[0]["labels"], frames[0]["spots"].miller_index
@@ -86,7 +86,7 @@ class Frames:
         self._light = numpy.empty(sim.shape)
 
     def drawn(self, number: int) -> tuple[numpy.random.Generator, dict[str, Any]]:
-        """A frame's random generator and its parameters, which the simulator has then."""
+        """A frame's random generator and its parameters. Sets the parameters of the simulator."""
         try:
             number = operator.index(number)
         except TypeError:

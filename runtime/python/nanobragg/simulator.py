@@ -89,8 +89,8 @@ class Loss:
     @staticmethod
     def gaussian(data: ArrayLike, readout_noise: float = 0.0, background: ArrayLike = 0.0, mask: ArrayLike = None,
                  gain: ArrayLike = 1.0) -> "Loss":
-        """The same of photons with read-out noise: ``sum(log(2 pi V) + (n - m)**2 / V) / 2``, V = m
-        + R**2.
+        """The negative log-likelihood of photons with read-out noise: ``sum(log(2 pi V) + (n -
+        m)**2 / V) / 2``, V = m + R**2.
 
         R = readout_noise / gain, a standard deviation in units of the image; all else as in
         ``poisson``.
@@ -129,9 +129,9 @@ class Loss:
 
 
 class Gradient(dict[str, Any]):
-    """Derivatives by name, a number or an array in the parameter's shape; ``.loss`` is the loss,
-    where there is one, and ``.of_loss`` has its derivatives by its own "background" and
-    "readout_noise", where it has them."""
+    """Derivatives by name, numbers or arrays in the parameters' shapes. ``.loss`` is the value of
+    the loss, if there is one; ``.of_loss`` contains its derivatives by "background" and
+    "readout_noise", if it has these."""
 
     loss: float = None
     of_loss: dict[str, Any] = None
@@ -157,8 +157,8 @@ def _brief(value):
 
 
 class ParameterTable(collections.abc.Mapping):
-    """Name to Parameter, as they are now; ``groups`` maps names of several parameters to (meaning,
-    members)."""
+    """A mapping from names to Parameters with their current values; ``groups`` maps names of groups
+    to (meaning, members)."""
 
     def __init__(self, rows, groups):
         self._rows = {row.name: row for row in rows}
@@ -359,8 +359,7 @@ class Simulator:
         that the host renders or finishes is a NumPy array. progress: True shows a bar (with tqdm if
         installed); a function is called with the finished fraction. F: with out="device", structure
         factors of this image alone, float64 in the memory of the same GPU (anything with DLPack's
-        methods), in the box of ``structure_factors``; they are read where they lie.
-        """
+        methods), in the box of ``structure_factors``; they are read in place."""
         if progress is True:
             from ._progress import bar
             with bar() as show:
@@ -459,8 +458,7 @@ class Simulator:
         value as ``.loss``. Without either, the loss is the sum of all photons.
 
         A cotangent in the memory of the GPU that runs the program (float64, anything with DLPack's
-        methods) is read where it lies, and with it F, as of ``image``.
-        """
+        methods) is read in place, and so is F (see ``image``)."""
         self._one_of(cotangent, loss)
         wrt = names(wrt)
         if is_on_device(cotangent):
@@ -481,7 +479,7 @@ class Simulator:
         return result
 
     def gradients(self, wrt: Names, parameters: Mapping[str, ArrayLike], cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
-        """``gradient`` of many experiments, as of ``images``: arrays (shots, ...) by name.
+        """``gradient`` for many experiments (see ``images``): arrays (shots, ...) by name.
 
         cotangent: (shots, ...), or one for all shots. loss: the same for all shots; ``.loss`` is
         then (shots,).
@@ -519,9 +517,8 @@ class Simulator:
     def hvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None, cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
         """The Hessian of a loss times a direction: how the gradient by ``wrt`` changes along it.
 
-        As ``gradient`` and ``jvp``; with a cotangent, which stays as it is, of ``sum(cotangent *
-        image)``.
-        """
+        Arguments are those of ``gradient`` and ``jvp``. With a cotangent, which is held fixed, the
+        loss is ``sum(cotangent * image)``."""
         self._one_of(cotangent, loss)
         direction = self._direction(direction)
         wrt = names(wrt if wrt is not None else direction)
@@ -554,9 +551,8 @@ class Simulator:
         """Fractional h, k and l at the centre of each pixel, (slow, fast, 3) or (panel, slow, fast,
         3), in the middle of the rotation.
 
-        Rounded they are the reflection whose light a pixel has. wavelength: m; None: the mean of
-        the beam, and in a continuous spectrum that of the spot which is brightest there.
-        """
+        Rounded, they name the reflection whose light is in the pixel. wavelength: m; None: the mean
+        of the beam, or in a continuous spectrum that of the brightest spot in the pixel."""
         from .labels import miller_indices
         return miller_indices(self, wavelength)
 
@@ -564,8 +560,7 @@ class Simulator:
         """The spots of the image, for training: which pixels belong to which reflection.
 
         A pixel belongs to the reflection of its Miller indices if it has at least ``least`` photons
-        of Bragg light. image: that light, where it is at hand; None: it is rendered.
-        """
+        of Bragg light. image: an image of that light; None: it is rendered."""
         from .labels import spots
         return spots(self, least, image)
 
@@ -577,10 +572,9 @@ class Simulator:
         """The image as a function of one flat vector, for optimizers and frameworks.
 
         wrt: names of parameters and groups. The function has ``.names``, ``.shapes``, ``.theta``
-        (what the numbers are now), and ``image(theta)``, ``vjp(theta, cotangent)``, ``jvp(theta,
-        v)``, ``hvp(theta, v, cotangent)``, ``images(thetas)``. It keeps the other numbers as they
-        are now.
-        """
+        (their current values), and ``image(theta)``, ``vjp(theta, cotangent)``, ``jvp(theta, v)``,
+        ``hvp(theta, v, cotangent)``, ``images(thetas)``. It keeps the other numbers as they are
+        now."""
         from .function import Function
         return Function(self, [m for word in names(wrt).split(",") for m in self._members(word)])
 
@@ -608,15 +602,15 @@ class Simulator:
 
     @property
     def target(self) -> str:
-        """The processor or chip that the image's kernel is made for. Makes it when there is none.
+        """The processor or chip that the image's kernel is compiled for. Compiles it if necessary.
         """
         return self._core.target()
 
     @property
     def averages(self) -> str:
-        """How averages in closed form are taken, and why: as the sum of spots of a table of
-        reflections, or of each pixel. Empty if there are none, or if the first image has to decide
-        it."""
+        """How closed-form averages are computed, and why: as the sum of spots of a table of
+        reflections, or pixel by pixel. Empty without such averages, and before the first image if
+        that decides."""
         return self._core.averages()
 
     @property
@@ -671,10 +665,9 @@ def _restore(cls, state):
 def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
     """The numbers in an image file, float64 (slow, fast) or (panel, slow, fast).
 
-    NumPy's .npy, SMV, CBF, NXmx, of which "file.nxs:7" is the frame of number 7, counted from 0, or
-    raw 32-bit floats of a square detector. Files compressed by gzip or bzip2 (.gz, .bz2) are
-    unpacked, except NXmx. FileError says what is wrong with a file.
-    """
+    NumPy's .npy, SMV, CBF, NXmx ("file.nxs:7" is frame 7, counted from 0), or raw 32-bit floats of
+    a square detector. Files compressed by gzip or bzip2 (.gz, .bz2) are unpacked, except NXmx.
+    FileError says what is wrong with a file."""
     name = str(file)
     return _core.parse_image(name, unpacked(name)) if name.endswith((".gz", ".bz2")) else _core.read_image(name)
 

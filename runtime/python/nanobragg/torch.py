@@ -113,11 +113,10 @@ class Frames(torch.utils.data.IterableDataset):
     """The frames of ``nanobragg.frames.Frames``, with its arguments, as tensors for a DataLoader.
 
     An item has ``counts`` and ``labels``, int32 in the image's shape, and ``parameters``. Worker w
-    of n makes frames w, w + n, ...: which frames there are does not depend on n. Give a simulator
+    of n makes frames w, w + n, ..., so the set of frames does not depend on n. Give a simulator
     with threads=1 to a DataLoader of several workers. device: where counts and labels are; the
     noise is drawn there. The image of a simulator with device="cuda" stays in the GPU's memory, and
-    a copy of it is labelled.
-    """
+    a copy of it is labelled."""
 
     def __init__(self, sim: Simulator, draw: Any, *, device: Any = None, **options: Any) -> None:
         super().__init__()

@@ -21,25 +21,25 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
           shard=(0, 1), comm=None, out=None, resume=False, progress=None, say=None):
     """Refines the crystal of each still of an experiment list against the pixels of its shoeboxes.
 
-    flags: of nb-sim, a string or a list, for what the files do not say: -hkl, -N, -mosaic,
-    --spectrum, -gauss_xtal ... experiments: an experiment list of DIALS (.expt), one experiment an
-    image. reflections: a reflection table (.refl) with miller_index, panel, bbox and id;
-    xyzobs.px.value is where spots were observed, if it is there. images: a function from the number
-    of a shot to its image; None: those that the experiment list names. parameters: orientation,
-    cell and scale, and parameters that get a factor: "mosaic_spread", "ncells". system: which cell
-    the crystal keeps, one of refine.CELL_SYSTEMS. gain, offset, readout: an image holds photons *
-    gain + offset, and noise of sigma readout beside Poisson's (all in the image's unit). restrain,
-    method: see refine_shot. workers: processes; None: one for each processor. shard: (i, n), every
-    n-th shot from i on. comm: a communicator of mpi4py in place of workers: all ranks call this,
-    each takes the next shot whenever it is free, and the first has the results; other ranks return
-    none. out: a folder for refined.expt, refined.refl, shots.csv and report.html; and for
-    finished/, with what is known of each shot as soon as it is. resume: shots that are in there are
-    not refined again; FileError where they were asked otherwise. progress: is called with the
-    Result of each shot that is finished; say is called with sentences, on all ranks.
+    flags: options of nb-sim, a string or a list, for everything that the files do not contain:
+    -hkl, -N, -mosaic, --spectrum, -gauss_xtal ... experiments: an experiment list of DIALS (.expt),
+    one experiment an image. reflections: a reflection table (.refl) with miller_index, panel, bbox
+    and id; xyzobs.px.value is where spots were observed, if it is there. images: a function from
+    the number of a shot to its image; None: those that the experiment list names. parameters:
+    orientation, cell and scale, and parameters that get a factor: "mosaic_spread", "ncells".
+    system: which cell the crystal keeps, one of refine.CELL_SYSTEMS. gain, offset, readout: an
+    image contains photons * gain + offset with Poisson noise, and read-out noise of this sigma (all
+    in the image's unit). restrain, method: see refine_shot. workers: processes; None: one for each
+    processor. shard: (i, n), every n-th shot from i on. comm: a communicator of mpi4py in place of
+    workers: all ranks call this, each takes the next shot whenever it is free, and the first has
+    the results; other ranks return none. out: a folder for refined.expt, refined.refl, shots.csv
+    and report.html; and for finished/, which stores each shot when it is finished. resume: shots in
+    finished/ are not refined again; FileError if they were refined with other arguments. progress:
+    is called with the Result of each shot that is finished; say is called with sentences, on all
+    ranks.
 
-    Returns the results, in the order of the shots. A shot that cannot be refined is in it with its
-    reason.
-    """
+    Returns the results, in the order of the shots. Shots that cannot be refined are included, with
+    the reason."""
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
     if missing := {"orientation", "cell", "scale"} - set(wanted):
         raise ValueError(f"orientation, cell and scale are always refined, and {', '.join(sorted(missing))} is not among "
