@@ -43,6 +43,7 @@ from nanobragg.refine._explain import Boxes, profile_error, simulators, squares
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, assign, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
 from nanobragg.refine._indices import Candidates, Light, by_each_other, by_model, chosen, in_setting
+from nanobragg.refine._integration import box_levels
 from nanobragg.refine._kept import Kept
 from nanobragg.refine._lattices import STAGES, fit_stages, sharp_spots, without_pieces
 from nanobragg.refine._modules import Modules
@@ -1006,8 +1007,10 @@ class OfNoise(unittest.TestCase):
         light = random.poisson(400 + spot((50, 60), 300000, 2.0) + spot((120, 40), 50000, 1.0) + spot((150, 150), 140000, 1.5)).astype(float)
         light += random.poisson(spot((170, 100), 114000, 0.985))
         light[30:33, 150:153] = 63900  # at the limit, which a correction has lowered
+        light += spot((100, 170), 9000, 0.8)
+        light[100, 170:172] = 60000  # its neighbours are mixed with pixels that began again from zero
         lost = lost_light(light % 65536, 65535)
-        self.assertTrue(lost[light > 65535].all() and lost[30:33, 150:153].all())
+        self.assertTrue(lost[light > 65535].all() and lost[30:33, 150:153].all() and lost[99:102, 169:173].all())
         self.assertFalse(lost[100:140, 20:60].any(), "no pixel of this spot is too bright")
         self.assertLess(lost.sum(), 5 * (light > 65535).sum())
         pixels = usable_pixels(light % 65536, 65535, lost)
@@ -1019,6 +1022,19 @@ class OfNoise(unittest.TestCase):
         spots, _ = find_spots(light, ~(lost | hot | dead), even=False, lost=lost)
         for at in ((60.5, 50.5), (40.5, 120.5), (150.5, 150.5)):
             self.assertLess(np.linalg.norm(spots.at - at, axis=1).min(), 0.4, str(at))
+
+    def test_boxes_have_levels(self):
+        """Backgrounds that differ from the image's, beside spots, and those that do not."""
+        random, (slow, fast) = np.random.default_rng(3), np.indices((400, 400))
+        at = np.stack(np.meshgrid(np.arange(10, 400, 20), np.arange(10, 400, 20)), -1).reshape(-1, 2) + 0.5
+        light = sum(3000 * np.exp(-((slow - y)**2 + (fast - x)**2) / 2) for x, y in at - 0.5)
+        true = random.normal(1, 0.05, len(at))
+        for levels, within in ((true, 0.008), (np.ones(len(at)), 0.005)):
+            whole = 200 * np.kron(levels.reshape(20, 20), np.ones((20, 20))) + light
+            boxes = Boxes.around(at, 7, random.poisson(whole).astype(float), np.ones(light.shape, bool), np.full(light.shape, 200.0))
+            found = box_levels(boxes, light[tuple(boxes.rows.T)] < 1)
+            self.assertLess(np.std(found - levels), within)
+            np.testing.assert_allclose(boxes.levelled(found).background, 200 * found[boxes.box])
 
     def test_backgrounds_have_parts(self):
         """A ring, a halo about a spot, and structure that a coarse field would not follow."""

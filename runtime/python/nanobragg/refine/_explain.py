@@ -11,7 +11,7 @@ from ..simulator import Simulator
 from ._background import variance
 from ._blocks import OF_SET, ONE_PANEL, Blocks
 from ._blocks import squares as q2
-from ._integration import Integrated, integrate
+from ._integration import Integrated, box_levels, integrate
 from ._moments import MomentFit, brightest
 from ._spot_fit import SpotFit
 
@@ -24,6 +24,7 @@ MOST_SETS = 4  # sets of mosaic blocks
 # of which one is lucky more often.
 _PAYS = 0.03, 0.1, 0.1
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
+_NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of less light show the background
 DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
@@ -84,6 +85,10 @@ class Boxes:
         chosen.box, chosen.count = (numpy.cumsum(which) - 1)[chosen.box], int(which.sum())
         return chosen
 
+    def levelled(self, levels):
+        """With other backgrounds; levels: of each box, times that of the image."""
+        return dataclasses.replace(self, background=self.background * levels[self.box])
+
     def at(self, keep):
         """Those pixels alone; keep: of the pixels, True or False."""
         chosen = Boxes(self.rows[keep], self.data[keep], self.background[keep], self.box[keep], self.count,
@@ -129,6 +134,7 @@ class Explained:
     chi2_of: list  # per pixel of each lattice
     values: dict  # values of the shared numbers, in the simulator's units
     panels: tuple  # their corners, and steps of a pixel along fast and slow, (panels, 3), m
+    levels: numpy.ndarray = dataclasses.field(repr=False)  # the background of each box over that of the image
     chi2: float = numpy.nan  # per pixel of all boxes
     chi2_profiles: float = numpy.nan  # where each spot has an intensity of its own
     profile_error: float = 0.0  # by which part of their light bright spots differ from their profiles
@@ -222,7 +228,8 @@ class Fit:
         # No still tells the wavelength from the distance, or the gain from the scale.
         self.held |= {"wavelength", "dead_time", "gain"} - self.restrain.keys()
         most = self._telling(sim, light, blocks.get("origins", ONE_PANEL), blocks.get("exposures", ({},))) if most is None else most
-        self.used = boxes.chosen(numpy.isin(numpy.arange(boxes.count), most))
+        self.most, self.levels = numpy.isin(numpy.arange(boxes.count), most), begin.levels if begin else numpy.ones(boxes.count)
+        self.used = boxes.chosen(self.most)
         self.model = self.blocks(sim, self.used, begin.of if begin else None, system, **blocks)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
         self.fit = self._problem(self.model)
@@ -317,7 +324,19 @@ class Fit:
                 break
             best = other
         self.model, self.x, _ = fitted(every, *best[:2])
+        self._level()
         self._only_lit()
+
+    def _level(self):
+        """Takes the background of each box from its pixels without light of the crystal, where it
+        differs from the image's: about strong spots there are haloes."""
+        boxes = self.boxes
+        self.model.look_at(boxes)
+        dark = self.model.image(self.x) < _NO_LIGHT * numpy.sqrt(numpy.maximum(boxes.background, 1))
+        self.levels = box_levels(boxes, dark)
+        self.boxes = boxes.levelled(self.levels)
+        self.used = self.boxes.chosen(self.most)
+        self.model.look_at(self.used)
 
     def _only_lit(self):
         """Leaves pixels out that are dark in the model."""
@@ -405,7 +424,7 @@ class Fit:
         values |= {"dead_time": model.dead_time(self.x), "gain": float(numpy.exp(model.number(self.x, "gain")))}
         return Explained(model.names, self.x, sigma, list(model.described(self.x, sigma)), self.misfit, model.lattices(self.x), model.of,
                          [float(left[boxes.lattice == k].sum() / max((boxes.lattice == k).sum(), 1)) for k in range(len(light))], values,
-                         model.panels(self.plain, self.x, self.faces),
+                         model.panels(self.plain, self.x, self.faces), self.levels,
                          chi2=float(left.mean()),
                          chi2_profiles=float(squares(boxes, shown).mean()), profile_error=profile_error(boxes, shown),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),

@@ -173,12 +173,12 @@ def _solved(profiles, boxes, response):
     data, level, count = boxes.data, boxes.background, profiles.shape[1]
     if not count:
         return {name: numpy.zeros(0) for name in ("photons", "variance", "slope", "background", "chi2")}
-    levels = sparse.csr_matrix((level, (numpy.arange(len(level)), boxes.box)), shape=(len(level), boxes.count))
+    of_box = sparse.csr_matrix((level, (numpy.arange(len(level)), boxes.box)), shape=(len(level), boxes.count))
     light, mean, offset = numpy.zeros(len(data)), level, _OFFSETS[4]
     for step in range(_ROUNDS):
         counts, by = response(light)
         weights = 1 / variance(numpy.maximum(mean, 0.3 * level), boxes.calibration)
-        design = sparse.hstack([profiles.multiply(by[:, None]), levels]).tocsc()
+        design = sparse.hstack([profiles.multiply(by[:, None]), of_box]).tocsc()
         inner = design.T @ design.multiply(weights[:, None])
         known = numpy.concatenate([1e-9 * inner.diagonal()[:count], numpy.full(boxes.count, offset**-2)])
         inner = (inner + sparse.diags(known)).tocsc()
@@ -195,6 +195,15 @@ def _solved(profiles, boxes, response):
     whole = numpy.maximum(profiles.T @ numpy.ones(len(data)), 1e-9)
     return {"photons": found[:count], "variance": sure, "slope": slope, "background": profiles.T @ under / whole,
             "chi2": profiles.T @ (weights * (data - mean)**2) / whole}
+
+
+def box_levels(boxes, dark):
+    """The background of each box over that of the image, by pixels without light of the model, and
+    by how alike these are in all boxes."""
+    data, level, noise = boxes.data[dark], boxes.background[dark], variance(numpy.maximum(boxes.background[dark], 1e-6), boxes.calibration)
+    over = lambda values: numpy.bincount(boxes.box[dark], weights=values, minlength=boxes.count)
+    offset = _offset(boxes.data, boxes.background, boxes, dark)
+    return 1 + over(level * (data - level) / noise) / (over(level**2 / noise) + offset**-2)
 
 
 def _offset(data, level, boxes, dark):

@@ -97,7 +97,9 @@ def lost_light(numbers, cutoff):
         return numpy.zeros(numbers.shape, bool)
     filled = ndimage.grey_closing(known, (5, 5))
     wrapped = (filled > numpy.maximum(_BRIGHT * cutoff, 3 * known)) | _dips(known, cutoff)
-    full = _FULL * cutoff if wrapped.any() else cutoff
+    full = cutoff
+    if wrapped.any():
+        full, wrapped = _FULL * cutoff, wrapped | _cliffs(known, cutoff)
     labels, count = ndimage.label((known > _BRIGHT * cutoff) | wrapped, numpy.ones((3, 3)))
     every = numpy.arange(1, count + 1)
     over = ndimage.maximum(wrapped | (known >= full), labels, every).astype(bool) & (ndimage.maximum(known, labels, every) > 2 * _BRIGHT * cutoff)
@@ -116,6 +118,13 @@ def _dips(known, cutoff):
         bright = numpy.roll(known, side, axis) > numpy.maximum(_BRIGHT * cutoff, _STEEP * known)
         found |= bright & (numpy.roll(known, -side, axis) > known + _RISE * cutoff)
     return found
+
+
+def _cliffs(known, cutoff):
+    """Bright pixels that are dark on both sides along a line, steeper than light spreads: where
+    their neighbours are mixed with pixels that began again from zero."""
+    sides = (numpy.maximum(numpy.roll(known, 1, axis), numpy.roll(known, -1, axis)) for axis in (0, 1))
+    return (known > _BRIGHT * cutoff) & (_STEEP * numpy.minimum(*sides) < known)
 
 
 def odd_pixels(photons, usable, core):

@@ -480,6 +480,8 @@ def boxes_of(still, dark=False):
     are nearest to their pixels: those of the lattice that the nearest spot is of. A reflection is
     h, k, l and its lattice, where there are several."""
     boxes = dataclasses.replace(still.dark) if dark else still.boxes.chosen(still.explained_spots)
+    if still.explained and not dark:
+        boxes = boxes.levelled(still.explained.levels)
     detector, several = still.fitted.detector, len(still.lattices) > 1
     if several and not dark:
         nearest = spatial.cKDTree(still.found.at[still.explained_spots]).query(boxes.rows[:, ::-1] + 0.5)[1]
