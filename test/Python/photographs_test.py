@@ -278,7 +278,7 @@ SLOW translation FAST 1 0 0 0 0 0
             import h5py
         except ImportError:
             self.skipTest("there is no h5py")
-        image = np.array([[1, 65535], [3, 40000]], "u2")
+        image = np.array([[1, 65535, 65534], [3, 40000, 5]], "u2")
         master, data = (os.path.join(self.folder.name, name) for name in ("units_master.h5", "units_data_000001.h5"))
         with h5py.File(data, "w") as file:
             file["entry/data/data"] = np.array([image, image + 1])
@@ -291,11 +291,12 @@ SLOW translation FAST 1 0 0 0 0 0
             detector["x_pixel_size"] = detector["y_pixel_size"] = 1e-4
             detector["detector_distance"], detector["beam_center_x"], detector["beam_center_y"] = 0.2, 1, 1
             detector["sensor_material"], detector["sensor_thickness"] = "Cadmium Telluride", 1e-3
+            detector["description"], detector["detectorSpecific/pixel_mask"] = "EIGER2", [[0, 0, 0], [0, 0, 1]]
         photograph = read_photograph(master)
-        np.testing.assert_array_equal(photograph.photons, [[1, np.nan], [3, 40000]])
+        np.testing.assert_array_equal(photograph.photons, [[1, np.nan, np.nan], [3, 40000, np.nan]])
         self.assertAlmostEqual(photograph.wavelength, 1.2)
         self.assertEqual(photograph.material, "CdTe")
-        np.testing.assert_array_equal(read_photograph(f"{master}:1").photons, image + 1)
+        np.testing.assert_array_equal(read_photograph(f"{master}:1").photons, [[2, 0, np.nan], [4, 40001, np.nan]])
         with self.assertRaisesRegex(nb.FileError, "has 2 frames"):
             read_photograph(f"{master}:2")
         with h5py.File(master, "a") as file:
@@ -524,12 +525,14 @@ SLOW translation FAST 1 0 0 0 0 0
         with self.assertRaisesRegex(nb.FileError, "Beam_xy|centre"):
             read_photograph(path)
         write_cbf(path, np.zeros((4, 4), int), DISTANCE, (3, 2))
-        with open(path, "r+b") as file:
-            content = file.read().replace(b"# Polarization 0.990", b"# Polarization 1e999")
-            file.seek(0)
-            file.write(content)
-        with self.assertRaisesRegex(nb.FileError, "a polarization of inf"):
-            read_photograph(path)
+        with open(path, "rb") as file:
+            content = file.read()
+        for said, other, says in ((b"# Polarization 0.990", b"# Polarization 1e999", "a polarization of inf"),
+                                  (b" m\r\n# Beam_xy", b" mm\r\n# Beam_xy", "does not say distance")):
+            with open(path, "wb") as file:
+                file.write(content.replace(said, other))
+            with self.assertRaisesRegex(nb.FileError, says):
+                read_photograph(path)
 
     def test_a_list_that_names_a_pipe_is_refused(self):
         os.mkfifo(os.path.join(self.folder.name, "pipe.cbf"))

@@ -178,13 +178,13 @@ def read_nexus(path, name, number, geometry=None):
     if (material := detector.get("sensor_material")) is not None:
         more["material"] = material_named(material.text)
     image, none = _core.nexus_image(name, number)
-    # Dectris marks pixels that are none by the largest number.
-    photons = numpy.where((image >= lowest) & (image < min(none, 2**31 - 1)), image, -numpy.inf)
-    mask = detector.get("pixel_mask")
-    if mask is not None and mask.size < photons.size:
+    # Dectris marks gaps by the largest number, and bad pixels by the one before.
+    photons = numpy.where((image >= lowest) & (image < min(none - more["counting"], 2**31 - 1)), image, -numpy.inf)
+    mask = node.numbers if (node := detector.get("pixel_mask")) is not None else _setting(name, detector, "pixel_mask")
+    if 0 < mask.size < photons.size:
         warnings.warn(f"{path}: its pixel_mask has {mask.size} pixels and its image {photons.size}, so that it masks none", Warning, stacklevel=2)
-    elif mask is not None:
-        photons = numpy.where(mask.numbers[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
+    elif mask.size:
+        photons = numpy.where(mask[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
     if geometry is not None:
         return checked(geometry.photograph(path, photons, more["counting"]))
     wavelength, pixel = _wavelength(path, parts, number), _pixel(path, detector, modules)
@@ -200,14 +200,19 @@ def read_nexus(path, name, number, geometry=None):
 
 
 def _limit(name, detector, counting):
-    """The number from which on light is lost; 0 where the file does not say it. Masters of Dectris
-    may have it among the settings of the detector, which the tree leaves out."""
+    """The number from which on light is lost; 0 where the file does not say it."""
     if (said := detector.get("saturation_value")) is not None or not counting:
         return _number(said, 0.0)
+    return float(next(iter(_setting(name, detector, "countrate_correction_count_cutoff")), 0.0))
+
+
+def _setting(name, detector, what):
+    """Numbers that masters of Dectris have among the settings of the detector, which the tree leaves
+    out; none where there are none."""
     try:
-        return float(numpy.ravel(_core.hdf5_numbers(name, f"{detector.name}/detectorSpecific/countrate_correction_count_cutoff"))[0])
-    except (FileError, IndexError):
-        return 0.0
+        return numpy.ravel(_core.hdf5_numbers(name, f"{detector.name}/detectorSpecific/{what}"))
+    except FileError:
+        return numpy.zeros(0)
 
 
 def _wavelength(path, parts, number):

@@ -58,8 +58,8 @@ class Photograph:
 
 _UNKNOWN = 0.15  # part by which a gain is unsure that is not known
 _NUMBER = r"([-+0-9.eE]+)"
-_WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m",
-           "centre": rf"# Beam_xy \({_NUMBER}, *{_NUMBER}\) pixels", "pixel": rf"# Pixel_size {_NUMBER} m"}
+_WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m\b",
+           "centre": rf"# Beam_xy \({_NUMBER}, *{_NUMBER}\) pixels", "pixel": rf"# Pixel_size {_NUMBER} m\b"}
 _OPTIONAL = {"cutoff": rf"# Count_cutoff {_NUMBER} counts", "polarization": rf"# Polarization {_NUMBER}",
              "two_theta": rf"# Detector_2theta {_NUMBER} deg", "start": rf"# Start_angle {_NUMBER} deg",
              "seconds": rf"# Exposure_time {_NUMBER} s", "step": rf"# Angle_increment {_NUMBER} deg"}
