@@ -191,7 +191,8 @@ void Differentiator::rename(StringRef suffix) {
 }
 
 LogicalResult Differentiator::tangents(ArrayRef<DenseMap<Value, Value>> seeds) {
-  return addTangents(func, Activity(func, parameters), seeds, rows);
+  Activity activity(func, parameters);
+  return addTangents(func, activity, seeds, rows);
 }
 
 LogicalResult Differentiator::jacobian() {

@@ -48,7 +48,7 @@ LogicalResult reportMissingRule(Operation *op);
 /// Puts ops that compute tangents beside the ops of `func`. `seeds[k]` gives the k-th tangent of
 /// each parameter, a null value standing for zero. On success `tangents[k]` holds one value, or
 /// null for zero, per operand of the function's return.
-LogicalResult addTangents(func::FuncOp func, const Activity &activity,
+LogicalResult addTangents(func::FuncOp func, Activity &activity,
                           ArrayRef<DenseMap<Value, Value>> seeds,
                           SmallVectorImpl<SmallVector<Value>> &tangents);
 
@@ -56,6 +56,14 @@ LogicalResult addTangents(func::FuncOp func, const Activity &activity,
 /// `cotangents` (null: zero). On success `adjoints` holds one value per parameter, null for zero.
 LogicalResult addAdjoints(func::FuncOp func, Activity &activity, ArrayRef<Value> parameters,
                           ArrayRef<Value> cotangents, SmallVectorImpl<Value> &adjoints);
+
+/// Derivatives of a number by some values.
+using Partials = SmallVector<std::pair<Value, Value>>;
+
+/// Appends ops to the body of a sum that compute the derivatives of the number it yields by all
+/// that it captures and looks up. Lookups in loops inside of the body count as what they are not:
+/// independent of `activity`.
+FailureOr<Partials> addPartials(SumOp sum, Activity &activity);
 
 /// Gives ops that derivative rules create the name of the value they belong to, with a prefix.
 class NamePrefix : public OpBuilder::Listener {

@@ -1,5 +1,7 @@
+#include "dialect/RuleBuilder.h"
 #include "lib/Transforms/Differentiate.h"
 #include "lib/Transforms/DifferentiateResponse.h"
+#include "lib/Transforms/Invariants.h"
 
 using namespace mlir;
 using namespace mlir::nb;
@@ -16,7 +18,7 @@ Value nb::tangentOf(OpBuilder &builder, DifferentiableOp op, function_ref<Value(
 namespace {
 class Forward {
 public:
-  Forward(const Activity &activity, ArrayRef<DenseMap<Value, Value>> seeds)
+  Forward(Activity &activity, ArrayRef<DenseMap<Value, Value>> seeds)
       : activity(activity), tangents(seeds) {}
 
   LogicalResult run(Block &block) {
@@ -31,13 +33,22 @@ public:
 
 private:
   LogicalResult visit(Operation *op);
+  /// Which tangent of which result of a loop, and its value in the body.
+  struct Added {
+    size_t direction;
+    unsigned result;
+    Value value;
+  };
   LogicalResult visitLoop(LoopOp loop);
+  void addResults(LoopOp loop, ArrayRef<Added> added);
+  bool hasCheaperPartials(SumOp sum);
+  LogicalResult visitByPartials(SumOp sum);
   LogicalResult visitLookup(LookupOp op);
   LogicalResult visitReadPixel(ReadPixelOp op);
   LogicalResult visitStage(NeighbourResponse stage);
   LogicalResult visitLeaf(DifferentiableOp op);
 
-  const Activity &activity;
+  Activity &activity;
   SmallVector<DenseMap<Value, Value>> tangents;
   NamePrefix names{"d_"};
 };
@@ -58,35 +69,110 @@ LogicalResult Forward::visit(Operation *op) {
   return reportMissingRule(op);
 }
 
-/// The same loop with one more result for each tangent of each result that is not zero.
 LogicalResult Forward::visitLoop(LoopOp loop) {
+  if (auto sum = dyn_cast<SumOp>(*loop); sum && hasCheaperPartials(sum))
+    return visitByPartials(sum);
   if (failed(run(*loop.getBodyBlock())))
     return failure();
-  SmallVector<Value> added;
-  SmallVector<std::pair<size_t, unsigned>> of; // which tangent of which result
-  SmallVector<Type> types = llvm::to_vector(loop->getResultTypes());
-  for (size_t k = 0; k < tangents.size(); ++k) {
-    for (auto [i, value] : llvm::enumerate(loop.getYieldedResults())) {
-      Value t = tangent(k, value);
-      if (!t)
-        continue;
-      added.push_back(t);
-      of.push_back({k, i});
-      types.push_back(loop->getResult(i).getType());
-    }
-  }
-  if (added.empty())
-    return success();
-  Operation *yield = loop.getBodyBlock()->getTerminator();
-  yield->insertOperands(yield->getNumOperands(), added);
+  SmallVector<Added> added;
+  for (size_t k = 0; k < tangents.size(); ++k)
+    for (auto [i, value] : llvm::enumerate(loop.getYieldedResults()))
+      if (Value t = tangent(k, value))
+        added.push_back({k, unsigned(i), t});
+  addResults(loop, added);
+  return success();
+}
 
+/// The same loop with one more result for each tangent of each result that is not zero.
+void Forward::addResults(LoopOp loop, ArrayRef<Added> added) {
+  if (added.empty())
+    return;
+  Operation *yield = loop.getBodyBlock()->getTerminator();
+  SmallVector<Type> types = llvm::to_vector(loop->getResultTypes());
+  for (const Added &one : added) {
+    yield->insertOperands(yield->getNumOperands(), one.value);
+    types.push_back(loop->getResult(one.result).getType());
+  }
   OpBuilder builder(loop);
   LoopOp extended = loop.takeWithResults(builder, types);
   unsigned values = loop->getNumResults();
-  for (auto [j, which] : llvm::enumerate(of))
-    tangents[which.first][extended->getResult(which.second)] = extended->getResult(values + j);
+  for (auto [j, one] : llvm::enumerate(added))
+    tangents[one.direction][extended->getResult(one.result)] =
+        extended->getResult(values + unsigned(j));
   loop->replaceAllUsesWith(extended->getResults().take_front(values));
   loop->erase();
+}
+
+/// Are tangents along so many directions cheaper as sums of products with the derivatives of a
+/// term by its inputs, found once? These take about as much as four directions, and a product as
+/// four operations, since it reads a tangent. Lookups move out of loops inside of the body to be
+/// inputs.
+bool Forward::hasCheaperPartials(SumOp sum) {
+  constexpr size_t costOfPartials = 4, costOfProduct = 4;
+  if (tangents.size() <= costOfPartials || sum->getNumResults() != 1 ||
+      !isa<FloatType>(sum.getResult(0).getType()))
+    return false;
+  size_t cost = 0, inputs = 0;
+  Block *body = sum.getBodyBlock();
+  SmallVector<std::pair<Operation *, Operation *>> moved; // ahead of which op
+  DenseSet<Value> captured;
+  const WalkResult result = body->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (activity.isActive(operand) && !isDefinedIn(operand, sum) &&
+          !isCollection(operand.getType()) && captured.insert(operand).second)
+        inputs += scalarsIn(operand.getType());
+    if (!activity.anyActive(op->getResults()))
+      return WalkResult::advance();
+    if (isa<FirstOp, ReadPixelOp, NeighbourResponse, TabulateOp>(op))
+      return WalkResult::interrupt();
+    if (auto lookup = dyn_cast<LookupOp>(op)) {
+      inputs += scalarsIn(lookup.getType());
+      Operation *ahead = body->findAncestorOpInBlock(*op);
+      if (ahead == op)
+        return WalkResult::advance();
+      if (llvm::any_of(op->getOperands(), [&](Value v) { return isDefinedIn(v, ahead); }))
+        return WalkResult::interrupt();
+      moved.push_back({op, ahead});
+    } else if (!isa<LoopOp>(op)) {
+      cost += costOf(op);
+    }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted() ||
+      (tangents.size() - costOfPartials) * cost <= tangents.size() * costOfProduct * inputs)
+    return false;
+  for (auto [op, ahead] : moved)
+    op->moveBefore(ahead);
+  return true;
+}
+
+LogicalResult Forward::visitByPartials(SumOp sum) {
+  FailureOr<Partials> partials = addPartials(sum, activity);
+  if (failed(partials))
+    return failure();
+  OpBuilder builder(sum.getContext(), &names);
+  builder.setInsertionPoint(sum.getYield());
+  RuleBuilder r(builder, sum.getLoc());
+  SmallVector<Added> added;
+  for (size_t k = 0; k < tangents.size(); ++k) {
+    Value total;
+    for (auto [input, partial] : *partials) {
+      Value t = tangent(k, input);
+      if (auto lookup = input.getDefiningOp<LookupOp>(); lookup && isDefinedIn(input, sum)) {
+        Value table = tangent(k, lookup.getTable());
+        t = table ? Value(LookupOp::create(builder, lookup.getLoc(), lookup.getType(), table,
+                                           lookup.getIndices(), lookup.getInbounds()))
+                  : Value();
+      }
+      if (!t)
+        continue;
+      Value term = r.inner(partial, t);
+      total = total ? r.add(total, term) : term;
+    }
+    if (total)
+      added.push_back({k, 0, total});
+  }
+  addResults(LoopOp(sum), added);
   return success();
 }
 
@@ -134,7 +220,7 @@ LogicalResult Forward::visitLeaf(DifferentiableOp op) {
 }
 } // namespace
 
-LogicalResult nb::addTangents(func::FuncOp func, const Activity &activity,
+LogicalResult nb::addTangents(func::FuncOp func, Activity &activity,
                               ArrayRef<DenseMap<Value, Value>> seeds,
                               SmallVectorImpl<SmallVector<Value>> &tangents) {
   Forward forward(activity, seeds);

@@ -55,6 +55,7 @@ public:
 
   LogicalResult run(func::FuncOp func, ArrayRef<Value> parameters, ArrayRef<Value> cotangents,
                     SmallVectorImpl<Value> &result);
+  FailureOr<Partials> partialsOf(SumOp sum);
 
 private:
   /// Fills in the adjoints that a loop's body starts from, given its clone.
@@ -78,6 +79,7 @@ private:
   NamePrefix names{"adj_"};
   OpBuilder builder;
   TableSizes sizes;
+  bool stopsAtLookups = false; ///< they are inputs, and no table has an adjoint
 };
 
 //===----------------------------------------------------------------------===//
@@ -133,7 +135,7 @@ Value Reverse::insideSum(Value collection) {
 
 LogicalResult Reverse::visitLookup(LookupOp op, Adjoints &adjoints) {
   Value table = op.getTable();
-  if (!activity.isActive(table))
+  if (stopsAtLookups || !activity.isActive(table))
     return success();
   ArrayRef<Value> size = sizes.of(table);
   if (size.empty())
@@ -328,6 +330,28 @@ LogicalResult Reverse::visitFirst(FirstOp first, Adjoints &adjoints) {
   return sumOfAdjoints(first, seed, adjoints);
 }
 
+FailureOr<Partials> Reverse::partialsOf(SumOp sum) {
+  stopsAtLookups = true;
+  YieldOp yield = sum.getYield();
+  Value value = yield.getValues().front();
+  SmallVector<Operation *> forward;
+  for (Operation &op : sum.getBodyBlock()->without_terminator())
+    forward.push_back(&op);
+  builder.setInsertionPoint(yield);
+  Adjoints local(/*inBody=*/true);
+  local.add(
+      builder, value,
+      arith::ConstantOp::create(builder, value.getLoc(), builder.getFloatAttr(value.getType(), 1)));
+  if (failed(visitAll(forward, local)))
+    return failure();
+  Partials partials;
+  for (auto [of, parts] : local)
+    if (activity.isActive(of) &&
+        (!isInside(of, sum.getBody()) || isa_and_nonnull<LookupOp>(of.getDefiningOp())))
+      partials.push_back({of, parts.front()});
+  return partials;
+}
+
 //===----------------------------------------------------------------------===//
 // The function
 //===----------------------------------------------------------------------===//
@@ -392,4 +416,8 @@ LogicalResult Reverse::run(func::FuncOp func, ArrayRef<Value> parameters,
 LogicalResult nb::addAdjoints(func::FuncOp func, Activity &activity, ArrayRef<Value> parameters,
                               ArrayRef<Value> cotangents, SmallVectorImpl<Value> &adjoints) {
   return Reverse(func, activity).run(func, parameters, cotangents, adjoints);
+}
+
+FailureOr<Partials> nb::addPartials(SumOp sum, Activity &activity) {
+  return Reverse(sum->getParentOfType<func::FuncOp>(), activity).partialsOf(sum);
 }

@@ -16,6 +16,9 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
 
+#include <tuple>
+#include <utility>
+
 #define DEBUG_TYPE "convert-nb-to-loops"
 
 namespace mlir::nb {
@@ -187,34 +190,77 @@ LogicalResult lowerReads(TabulateOp op) {
   return success();
 }
 
+/// Where the entries of a table are: `entry` numbers from one to the next.
+struct TablePlace {
+  bool isShared;
+  Value buffer;
+  int64_t entry, first;
+};
+
+/// Tables of reflections that are only looked up stand together, an entry of all after the other:
+/// a lookup in each of a thousand tables would take as many pages of memory.
+bool standsTogether(TabulateOp op, Value table) {
+  return llvm::any_of(op.getDimensions().getAsRange<DimensionAttr>(),
+                      [](DimensionAttr dimension) {
+                        return dimension.getValue() == Dimension::reflection;
+                      }) &&
+         llvm::all_of(table.getUsers(), [](Operation *user) { return isa<LookupOp>(user); });
+}
+
 LogicalResult lowerTabulate(TabulateOp op) {
   if (failed(lowerReads(op)))
     return failure();
   OpBuilder b(op);
   Location loc = op.getLoc();
-  SmallVector<Value> buffers, ivs;
+  SmallVector<Value> ivs;
   // One entry at least, which a lookup reads whose branch is not taken.
   Value entries =
       arith::MaxSIOp::create(b, loc, product(b, loc, op.getCounts()), indexConstant(b, loc, 1));
-  for (Type type : op.getResultTypes()) {
-    Type element = cast<TableType>(type).getElementType();
+  const auto allocateEntries = [&](int64_t numbers) {
+    return allocate(b, loc, arith::MulIOp::create(b, loc, entries, indexConstant(b, loc, numbers)));
+  };
+  SmallVector<TablePlace> places;
+  int64_t together = 0;
+  for (Value table : op.getTables()) {
+    Type element = cast<TableType>(table.getType()).getElementType();
     if (failed(checkTableElement(op, element)))
       return failure();
-    buffers.push_back(allocate(
-        b, loc,
-        arith::MulIOp::create(b, loc, entries, indexConstant(b, loc, componentCount(element)))));
+    const int64_t numbers = componentCount(element);
+    if (standsTogether(op, table))
+      places.push_back({true, {}, 0, std::exchange(together, together + numbers)});
+    else
+      places.push_back({false, allocateEntries(numbers), numbers, 0});
+  }
+  if (together != 0) {
+    Value buffer = allocateEntries(together);
+    for (TablePlace &place : places)
+      if (place.isShared)
+        std::tie(place.buffer, place.entry) = std::pair(buffer, together);
   }
   SmallVector<Value> counts = llvm::to_vector(op.getCounts());
+  const auto offsetOf = [&](OpBuilder &b, const TablePlace &place, ValueRange indices) {
+    return plus(b, loc, entryOffset(b, loc, indices, counts, place.entry), place.first);
+  };
   buildNest(b, loc, counts, {}, ivs, [&](OpBuilder &b, ValueRange ivs, ValueRange) {
-    for (auto [entry, buffer] : llvm::zip(inlineBody(b, op, ivs), buffers)) {
-      Value offset = entryOffset(b, loc, ivs, counts, componentCount(entry.getType()));
-      storeEntry(b, loc, entry, buffer, offset);
-    }
+    for (auto [entry, place] : llvm::zip(inlineBody(b, op, ivs), places))
+      storeEntry(b, loc, entry, place.buffer, offsetOf(b, place, ivs));
     return SmallVector<Value>();
   });
-  for (auto [table, buffer] : llvm::zip(op.getTables(), buffers))
-    if (failed(replaceByBuffer(table, buffer, counts)))
-      return failure();
+  for (auto [table, place] : llvm::zip(op.getTables(), places)) {
+    if (!place.isShared) {
+      if (failed(replaceByBuffer(table, place.buffer, counts)))
+        return failure();
+      continue;
+    }
+    for (Operation *user : llvm::make_early_inc_range(table.getUsers())) {
+      auto lookup = cast<LookupOp>(user);
+      OpBuilder at(lookup);
+      Value offset = offsetOf(at, place, lookup.getIndices());
+      lookup.replaceAllUsesWith(
+          loadEntry(at, lookup.getLoc(), lookup.getType(), place.buffer, offset));
+      lookup.erase();
+    }
+  }
   op.erase();
   return success();
 }

@@ -266,14 +266,17 @@ void Function::sweep(Simulator &simulator, std::size_t directions, std::span<con
     return;
   }
   // A kernel is compiled for a number of directions: even ones, so that there are few, and one
-  // alone where there are many directions.
-  constexpr std::size_t most = 8;
+  // alone where there are many directions. The derivatives of averages by their inputs are found
+  // once for all directions of a kernel.
+  const std::size_t most = simulator.experiment().variant.isSampled() ? 8 : 24;
+  const std::size_t sweeps = (directions + most - 1) / most;
+  const std::size_t share = (directions + sweeps - 1) / sweeps;
+  const std::size_t even = share == 1 ? 1 : share + share % 2;
   const std::size_t pixels = this->pixels();
   for (std::size_t row = 0; row != directions;) {
-    const std::size_t count = std::min(directions - row, most);
+    const std::size_t count = std::min(directions - row, even);
     std::vector<std::vector<Direction>> some;
     std::vector<std::span<double>> images;
-    const std::size_t even = directions > most ? most : count == 1 ? 1 : count + count % 2;
     for (std::size_t i = 0; i != even; ++i)
       some.push_back(i < count ? direction(moved, vs.subspan((row + i) * length, length))
                                : std::vector<Direction>());

@@ -82,8 +82,8 @@ class Function:
     def jvp(self, theta: Any, v: Any) -> Array:
         """The derivative of the image along v, ``(..., *shape)``.
 
-        Several v at one theta take one sweep. There is a kernel for each number of directions up to
-        8; more gain nothing.
+        Several v at one theta take one sweep. There is a kernel for each even number of directions
+        up to 8, or 24 of averages in closed form; more gain nothing.
         """
         lead, shots, rows = self._shots(theta, v)
         return self._core.jvp(shots, *rows).reshape(lead + self.shape)
