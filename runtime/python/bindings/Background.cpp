@@ -2,11 +2,13 @@
 #include "nanobragg/Background.h"
 
 #include "lib/Images/LocalBackground.h"
+#include "lib/Images/RadialBackground.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <tuple>
 
 namespace nanobragg::python {
@@ -32,6 +34,32 @@ localBackground(const Image &photons, const Mask &usable, const Mask &kept, std:
                         photons.shape(1), half, counting, {spanOf(0), spanOf(1), spanOf(2)});
   }
   return {arrays[0], arrays[1], arrays[2]};
+}
+
+std::tuple<NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>
+ringSums(const Image &image, const Mask &mask, const Image &radii, float width) {
+  const io::RingSums sums = io::ringSums({image.data(), image.size()}, bytesOf(mask),
+                                         {radii.data(), radii.size()}, width);
+  const auto arrayOf = [](const std::vector<double> &numbers) {
+    NumpyArray<double> array = makeArray<double>({numbers.size()});
+    std::ranges::copy(numbers, array.data());
+    return array;
+  };
+  return {arrayOf(sums.number), arrayOf(sums.sum), arrayOf(sums.squares)};
+}
+
+NumpyArray<float> atRadii(const Doubles &rings, const Image &radii, float width) {
+  NumpyArray<float> found = makeArray<float>({radii.shape(0), radii.shape(1)});
+  io::atRadii(spanOf(rings), {radii.data(), radii.size()}, width, {found.data(), found.size()});
+  return found;
+}
+
+NumpyArray<double> tileSums(const Image &image, const Mask &mask, std::size_t edge) {
+  const auto tiles = [&](std::size_t axis) { return (image.shape(axis) + edge - 1) / edge; };
+  NumpyArray<double> found = makeArray<double>({tiles(0), tiles(1)});
+  io::tileSums({image.data(), image.size()}, bytesOf(mask), image.shape(1), edge,
+               {found.data(), found.size()});
+  return found;
 }
 
 NumpyArray<bool> dilated(const Mask &mask, std::size_t half) {
@@ -62,6 +90,13 @@ void bindBackground(nb::module_ &module) {
       "local_background", &localBackground, nb::arg("photons"), nb::arg("usable"), nb::arg("kept"),
       nb::arg("half"), nb::arg("counting"),
       "Mean and variance of the pixels without spots about each pixel, and how many they are.");
+  module.def("ring_sums", &ringSums, nb::arg("image"), nb::arg("mask"), nb::arg("radii"),
+             nb::arg("width"),
+             "For each ring of a width the number, sum and sum of squares of its pixels.");
+  module.def("at_radii", &atRadii, nb::arg("rings"), nb::arg("radii"), nb::arg("width"),
+             "Interpolates numbers of rings of a width at radii of pixels.");
+  module.def("tile_sums", &tileSums, nb::arg("image"), nb::arg("mask"), nb::arg("edge"),
+             "Sums over squares of so many pixels a side.");
   module.def("dilated", &dilated, nb::arg("mask"), nb::arg("half"),
              "Whether a pixel of the square about each is set.");
 }

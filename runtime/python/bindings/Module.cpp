@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
       nanobind::arg("folder"), "Where the compiler library is looked for, too.");
   bindLoss(module);
   bindBackground(module);
+  bindProfiles(module);
   bindStream(module);
   bindReflections(module);
   bindResponse(module);

@@ -128,6 +128,7 @@ void bindSimulator(nb::module_ &module);
 void bindFunction(nb::module_ &module);
 void bindLoss(nb::module_ &module);
 void bindBackground(nb::module_ &module);
+void bindProfiles(nb::module_ &module);
 void bindStream(nb::module_ &module);
 void bindReflections(nb::module_ &module);
 void bindResponse(nb::module_ &module);

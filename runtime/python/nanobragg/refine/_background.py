@@ -31,19 +31,19 @@ class Background:
     """
 
     def __init__(self, counts, outside, radii, panels=None):
-        radius = radii / _RING
-        ring = radius.astype("i4")
+        counts, radii = counts.astype("f4", copy=False), radii.astype("f4", copy=False)
+        ring = (radii / numpy.float32(_RING)).astype("i4")
         self.shadows = numpy.zeros_like(outside)
         for _ in range(2):  # without the shadows that the first profile shows
-            smooth, sharp = self._profile(counts, outside, ring)
-            at_radii = lambda profile: numpy.interp(radius, numpy.arange(len(profile)) + 0.5, profile).astype("f4")
+            smooth, sharp = self._profile(*_core.ring_sums(counts, outside, radii, _RING))
+            at_radii = lambda profile: _core.at_radii(profile, radii, _RING)
             level, rings = at_radii(smooth), at_radii(sharp) if sharp.any() else numpy.float32(0)
-            data, expected = _tiles(numpy.where(outside, counts, 0)), _tiles(numpy.where(outside, level + rings, 0))
+            data, expected = (_core.tile_sums(image, outside, _TILE) for image in (counts, level + rings))
             # Tiles of fewer than some 50 photons say little of a shadow.
             dark = (expected > 50) & (data < _SHADOW * expected)
-            new = outside & numpy.kron(dark, numpy.ones((_TILE, _TILE), bool))[:counts.shape[0], :counts.shape[1]]
-            if not new.any():
+            if not dark.any():
                 break
+            new = outside & numpy.kron(dark, numpy.ones((_TILE, _TILE), bool))[:counts.shape[0], :counts.shape[1]]
             self.shadows |= new
             outside = outside & ~new
         on_rings = outside & (rings > 0)
@@ -57,11 +57,9 @@ class Background:
         self._rings = (numpy.abs(profile / ndimage.median_filter(profile, _ABOUT, mode="nearest") - 1) > _RINGS)[ring]
 
     @staticmethod
-    def _profile(counts, outside, ring):
-        """Photons of each step of the radius: without sharp rings, and theirs."""
-        length, ring, counts = int(ring.max()) + 1, ring[outside], counts[outside]
-        number = numpy.bincount(ring, minlength=length).astype(float)
-        total, squares = (numpy.bincount(ring, weights=values, minlength=length) for values in (counts, counts * counts))
+    def _profile(number, total, squares):
+        """Photons of each step of the radius: without sharp rings, and theirs. number, total,
+        squares: of the pixels of each step, of their photons, and of the squares of these."""
         if not number.any():
             return numpy.full(len(number), 1e-3), numpy.zeros(len(number))
         places = numpy.arange(len(number))
@@ -105,11 +103,11 @@ class Background:
     def calibration(self, counts):
         """The error of a pixel in proportion to its light that explains how far pixels are from
         this background, beyond the noise of photons: the median over tiles."""
-        number = _tiles(self.outside.astype("f4"))
+        number = _core.tile_sums(numpy.ones_like(self.model), self.outside, _TILE)
         whole = number == _TILE**2
         if not whole.any():
             return 0.0
-        mean = lambda image: _tiles(numpy.where(self.outside, image, 0))[whole] / _TILE**2
+        mean = lambda image: _core.tile_sums(image, self.outside, _TILE)[whole] / _TILE**2
         beyond = mean((counts - self.model)**2) - mean(self.model)
         return float(numpy.sqrt(max(numpy.median(beyond / numpy.maximum(mean(self.model), 1)**2), 0.0)))
 
@@ -118,8 +116,8 @@ def background_of(photons, usable, strong, detector):
     """The Background of an image without pixels near strong ones, but with rings that are strong
     all around."""
     radii = detector.radii(photons.shape)
-    ring = radii.astype("i4")
-    every, bright = (numpy.bincount(ring[which], minlength=int(ring.max()) + 1) for which in (usable, usable & strong))
+    ring, photons = radii.astype("i4"), photons.astype("f4")
+    every, bright = (_core.ring_sums(photons, which, radii, 1)[0] for which in (usable, usable & strong))
     around = ndimage.maximum_filter1d(bright > numpy.maximum(_AROUND * every, _LEAST_AROUND), 2 * TAIL + 3)
     return Background(photons, usable & (around[ring] | ~about_spots(strong)), radii, detector.panels.parts(photons.shape))
 
@@ -127,7 +125,7 @@ def background_of(photons, usable, strong, detector):
 def _level(model, counts, outside, reach, parts):
     """Multiplies the model by a field that varies slowly over each part of the image, so that it is
     like the counts. reach: tiles; None: as counts tell."""
-    data, expected = (_tiles(numpy.where(outside, image, 0)) for image in (counts, model))
+    data, expected = (_core.tile_sums(image, outside, _TILE) for image in (counts, model))
     prior = 1e-3 * max(float(expected.mean()), 1e-6)  # where there are no pixels the profile is right
     if reach is None:
         reach = _reach(data, expected, prior)
@@ -170,10 +168,3 @@ def _at_pixels(field, shape):
     second = numpy.minimum(first + 1, field.shape[1] - 1)
     part = (whole - first).astype("f4")
     return rows[:, first] * (1 - part) + rows[:, second] * part
-
-
-def _tiles(image):
-    """Sums of squares of pixels."""
-    slow, fast = image.shape
-    padded = numpy.pad(image, ((0, -slow % _TILE), (0, -fast % _TILE)))
-    return padded.reshape(padded.shape[0] // _TILE, _TILE, -1, _TILE).sum(axis=(1, 3), dtype="f8")

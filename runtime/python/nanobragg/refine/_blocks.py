@@ -184,7 +184,7 @@ class Blocks:
 
     def look_at(self, boxes):
         """At these pixels from now on."""
-        self.count, self.parts = len(boxes.rows), []
+        self.count, self.parts, self.drawn = len(boxes.rows), [], {}
         self.background, self.ratio = boxes.background, 1.0
         rows = rows_of(boxes, self.origins)
         for number in numpy.unique(boxes.exposure):
@@ -277,10 +277,15 @@ class Blocks:
         return numpy.exp(-0.5 * x[self.own(lattice)][-1] * self.squares)
 
     def of_set(self, x, k):
-        """Photons of one set of blocks."""
-        self.evaluations += 1
+        """Photons of one set of blocks. What its last image was, by numbers but scale and B, is
+        kept."""
         values = self.values(x, k)
-        return self._over_parts(lambda part: part.function.image(part.theta(values))) * self._falloff(x, self.of[k])
+        share, values["fluence"] = values["fluence"] / self.start["fluence"], self.start["fluence"]
+        key = numpy.concatenate([numpy.ravel(value) for value in values.values()]).tobytes()
+        if self.drawn.get(k, (None,))[0] != key:
+            self.evaluations += 1
+            self.drawn[k] = key, self._over_parts(lambda part: part.function.image(part.theta(values)))
+        return share * self._falloff(x, self.of[k]) * self.drawn[k][1]
 
     def of_lattice(self, x, lattice):
         """Photons of one lattice."""

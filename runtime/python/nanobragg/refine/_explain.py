@@ -143,7 +143,6 @@ class Explained:
     degenerate: list = dataclasses.field(default_factory=list)
     history: list = dataclasses.field(default_factory=list, repr=False)
     image: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons of the model in the pixels of the boxes
-    before: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many, by the numbers where the fit began
     light: numpy.ndarray = dataclasses.field(default=None, repr=False)  # as many as in image, where each reflection has its own intensity
     hkl: numpy.ndarray = dataclasses.field(default=None, repr=False)  # reflections in the boxes, those without spots too
     ratio: numpy.ndarray = dataclasses.field(default=None, repr=False)  # each one's intensity over the model's
@@ -348,10 +347,12 @@ class Fit:
         self.fit = self._problem(self.model)
 
     def profiles(self, spots):
-        """Positions, and shapes of spots, whatever their intensities are."""
+        """Positions and shapes of spots, by the model's structure factors, which are wrong by some
+        part."""
         self.moments(spots)
         self._brighten()
-        self.run(0.5, 2)
+        self.run(self._wrong(), 2)
+        self.keep_sigmas()
 
     def _wrong(self):
         """By which part the model's intensities are wrong, half of them by less."""
@@ -361,13 +362,14 @@ class Fit:
         logs = numpy.log(light[sure] / image[sure])
         return float(numpy.clip(1.4826 * numpy.median(numpy.abs(logs - numpy.median(logs))), *_WRONG)) if sure.sum() > 10 else _WRONG[0]
 
-    def intensities(self, steps=2):
-        """By the model's structure factors, which are wrong by some part; then scale and B factor
-        as if they were right. Wrong intensities would turn the crystal and move its detector, so
-        these stay.
+    def again(self):
+        """The same from where another fit ended, by better structure factors; the detector stays.
         """
-        self.run(self._wrong(), steps, *DETECTOR, enough=1e-3)
+        self.run(self._wrong(), 2, *DETECTOR, enough=1e-3)
         self.keep_sigmas(*DETECTOR)
+
+    def brightness(self):
+        """Scale and B factor, as if the model's structure factors were right."""
         self.run(0.0, 4, *(set(self.model.groups()) - {"scale", "B"}))
 
     def _lit(self, dark):
@@ -387,12 +389,6 @@ class Fit:
         self.model.look_at(boxes)
         return numpy.array([self.model.of_lattice(self.x, lattice) for lattice in range(len(self.model.cells))])
 
-    def _before(self, light):
-        """The image where the fit began, as bright as it ended: light, of each lattice."""
-        start = numpy.zeros(self.model.size)
-        images = [self.model.of_set(start, self.model.sets_of(k)[0]) for k in range(len(light))]
-        return sum(image * end.sum() / max(image.sum(), 1e-300) for image, end in zip(images, light))
-
     def result(self, dark=None):
         """The result over all boxes. dark: Boxes about reflections without spots."""
         model, boxes = self.model, self.boxes
@@ -403,7 +399,7 @@ class Fit:
         sigma = numpy.zeros(model.size)
         sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(self._covariance()), 0))
         light = self._light(boxes)
-        image, before = model.counts(self.x, light.sum(axis=0)), self._before(light)
+        image = model.counts(self.x, light.sum(axis=0))
         both, whole, unseen = boxes, image, {}
         if dark is not None and dark.count:
             lit, more, there = self._lit(dark)
@@ -429,7 +425,7 @@ class Fit:
                          chi2_profiles=float(squares(boxes, shown).mean()), profile_error=profile_error(boxes, shown),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, before=before, hkl=both.hkl, ratio=ratio, light=shown, precision=precision, **unseen)
+                         image=image, hkl=both.hkl, ratio=ratio, light=shown, precision=precision, **unseen)
 
 
 def _intensities(every, image):
@@ -495,7 +491,9 @@ def explain(sims, boxes, light, system, spots, every, detector, begin=None, dark
         fit = Fit(sims, boxes, light, system, begin=begin, **how)
         if begin is None:
             fit.profiles(spots)
-        fit.intensities()
+        else:
+            fit.again()
+        fit.brightness()
         result = fit.result(dark)
         result.integrated = integrate(fit, every, detector)
     return result

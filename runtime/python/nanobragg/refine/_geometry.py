@@ -1,6 +1,7 @@
 """Orientation, detector and the directions of the mosaic spread from places of spots on a still."""
 
 import dataclasses
+import functools
 
 import numpy
 from scipy import optimize
@@ -54,6 +55,7 @@ class Detector:
     modules: object = None  # Modules, which may stand off their places
     upright: numpy.ndarray = None  # columns fast, slow, normal without tilts, where fast is not along x and slow down
     panels: Panels = dataclasses.field(default_factory=lambda: ONE, repr=False)
+    _placed: tuple = dataclasses.field(default=None, init=False, repr=False, compare=False)  # the last of placed(), and for which numbers
 
     @classmethod
     def turned(cls, wavelength, pixel, distance, foot, tilts, **more):
@@ -83,10 +85,13 @@ class Detector:
     def placed(self):
         """Places of the panels: corners (mm), fast, slow, normal away from the sample, (panels, 3)
         each, without shifts of modules."""
-        frame = self.axes()
-        corner, fast, slow = self.corner() + self.panels.corner @ frame, self.panels.fast @ frame, self.panels.slow @ frame
-        normal = numpy.cross(fast, slow)
-        return corner, fast, slow, normal * numpy.sign((normal * corner).sum(axis=1))[:, None]
+        numbers = self.distance, self.centre, self.tilts
+        if self._placed is None or self._placed[0] != numbers:
+            frame = self.axes()
+            corner, fast, slow = self.corner() + self.panels.corner @ frame, self.panels.fast @ frame, self.panels.slow @ frame
+            normal = numpy.cross(fast, slow)
+            self._placed = numbers, (corner, fast, slow, normal * numpy.sign((normal * corner).sum(axis=1))[:, None])
+        return self._placed[1]
 
     def _entered(self, cosine):
         """How far (mm) photons of rays of these cosines with the normal go along the plane of the
@@ -99,16 +104,18 @@ class Detector:
     def meet(self, rays, panel=None):
         """Pixels where rays from the sample are absorbed, by the panels of these numbers; None: by
         whichever they meet, nan where that is none."""
-        rays = rays / numpy.linalg.norm(rays, axis=1)[:, None]
         if panel is None:
-            return self._first_met(rays) if len(self.panels) > 1 else self.meet(rays, numpy.zeros(len(rays), int))
-        corner, fast, slow, normal = (axis[panel] for axis in self.placed())
-        dot = lambda u, v: numpy.einsum("ij,ij->i", u, v)
+            if len(self.panels) > 1:
+                return self._first_met(rays)
+            panel = numpy.zeros(len(rays), int)
+        rays = rays.T / numpy.linalg.norm(rays, axis=1)
+        corner, fast, slow, normal = (axis[0, :, None] if len(self.panels) == 1 else axis[panel].T for axis in self.placed())
+        dot = lambda u, v: (u * v).sum(axis=0)
         cosine = dot(rays, normal)
-        places = rays * (dot(corner, normal) / cosine)[:, None] - corner
+        places = rays * (dot(corner, normal) / cosine) - corner
         if self.attenuation and self.thickness:
-            along = rays - cosine[:, None] * normal
-            places += along * (self._entered(cosine) / numpy.maximum(numpy.sqrt(dot(along, along)), 1e-12))[:, None]
+            along = rays - cosine * normal
+            places += along * (self._entered(cosine) / numpy.maximum(numpy.sqrt(dot(along, along)), 1e-12))
         return self.seen(numpy.column_stack([dot(places, fast), dot(places, slow)]) / self.pixel, panel)
 
     def seen(self, at, panel):
@@ -171,6 +178,7 @@ class Detector:
 
 ISOTROPIC = numpy.array([0.0, 0.0, 0.0, 0.0, 0.1])  # a spectrum this narrow moves no spot
 PLACE, SPHERE, SHARPEST = 0.4, numpy.radians(0.25), numpy.radians(0.02)  # pixels and rad off the sphere that a spot is trusted to, at most and at least
+_TURNS = numpy.cross(BEAM, numpy.eye(3))  # _TURNS @ q is q x BEAM
 _WIDEST = 20.0  # width of the spectrum over that of mosaic blocks, as predict() takes it
 _ENOUGH = 1e-4  # part of the sum of squares: a step that makes it less by less is the last
 
@@ -197,20 +205,20 @@ def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
     spectrum, a part of the wavelength, over that of mosaic blocks, rad.
     """
     s0 = BEAM / detector.wavelength
-    q, covariance, missing, longer = hkl @ matrix.T, _covariance(mosaic), None, 0.0
-    across = 2 * numpy.cross(s0, numpy.eye(3)).T
+    q, covariance, missing, longer = matrix @ hkl.T, _covariance(mosaic), None, 0.0
+    across = 2 * _TURNS / detector.wavelength
     for _ in range(2):  # the second step takes what curvature leaves
-        along = 2 * q @ s0  # how `outside` changes where the beam's wave vector is longer by a part
-        outside = numpy.einsum("ij,ij->i", q, q) + (1 + longer) * along
-        slope = q @ across  # 2 q x s0: likewise by a rotation of the node
-        steepest = numpy.maximum(numpy.einsum("ij,ij->i", slope, slope), 1e-30)
-        turn = slope @ covariance
-        parts = -outside / (numpy.maximum(numpy.einsum("ij,ij->i", turn, slope), 1e-3 * steepest) + (mosaic[4] * along)**2)
+        along = 2 * s0 @ q  # how `outside` changes where the beam's wave vector is longer by a part
+        outside = (q * q).sum(axis=0) + (1 + longer) * along
+        slope = across @ q  # 2 q x s0: likewise by a rotation of the node
+        steepest = numpy.maximum((slope * slope).sum(axis=0), 1e-30)
+        turn = covariance @ slope
+        parts = -outside / (numpy.maximum((turn * slope).sum(axis=0), 1e-3 * steepest) + (mosaic[4] * along)**2)
         missing = -outside / numpy.sqrt(steepest) if missing is None else missing
-        (x, y, z), (a, b, c) = q.T, turn.T * parts
-        q = q + numpy.column_stack([b * z - c * y, c * x - a * z, a * y - b * x])
+        (x, y, z), (a, b, c) = q, turn * parts
+        q = q + numpy.array([b * z - c * y, c * x - a * z, a * y - b * x])
         longer = longer + mosaic[4]**2 * along * parts
-    return detector.meet((1 + longer)[:, None] * s0 + q, panel), missing
+    return detector.meet(((1 + longer) * s0[:, None] + q).T, panel), missing
 
 
 @dataclasses.dataclass
@@ -279,19 +287,21 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
     unit = numpy.concatenate([numpy.full(3, 1e-3), numpy.ones(3), numpy.full(2 + strains, 1e-3), numpy.full(4, 0.1), [0.3]])
     traces = numpy.array([numpy.trace(strain) for strain in cell.strains]) / 3
     free, mean = sigma > 0, 1e-5 if place > 0 else numpy.inf
-    panel = start.panels.number(at)
+    panel, rows = start.panels.number(at), hkl.astype(float)
+
+    @functools.lru_cache(len(unit))
+    def standing(distance, fast, slow, *tilts):
+        return dataclasses.replace(start, distance=start.distance + distance, tilts=tilts, centre=(start.centre[0] + fast, start.centre[1] + slow))
 
     def unpacked(y):
         x = about.copy()
         x[free] = y
-        detector = dataclasses.replace(start, distance=float(start.distance + x[3]), tilts=tuple(x[6:8].tolist()),
-                                       centre=(float(start.centre[0] + x[4]), float(start.centre[1] + x[5])))
-        return (cell.matrix(numpy.concatenate([x[:3], x[8:8 + strains]])), detector,
+        return (cell.matrix(numpy.concatenate([x[:3], x[8:8 + strains]])), standing(*x[3:8].tolist()),
                 numpy.append(x[8 + strains:-1], numpy.exp(x[-1])), x)
 
     def residuals(y):
         matrix, detector, spread, x = unpacked(y)
-        places, missing = predict(matrix, hkl, detector, spread, panel)
+        places, missing = predict(matrix, rows, detector, spread, panel)
         known = x / numpy.where(free, sigma, 1)
         return numpy.concatenate([((places - at) / PLACE).ravel(), missing / sphere, known[free & (sigma < numpy.inf)],
                                   [traces @ x[8:8 + strains] / mean]])
@@ -303,6 +313,6 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
                                    x_scale=unit[free], ftol=_ENOUGH).x
         if mosaic:
             matrix, detector, spread, _ = unpacked(y)
-            sphere = numpy.clip(1.4826 * numpy.median(numpy.abs(predict(matrix, hkl, detector, spread, panel)[1])), SHARPEST, SPHERE)
+            sphere = numpy.clip(1.4826 * numpy.median(numpy.abs(predict(matrix, rows, detector, spread, panel)[1])), SHARPEST, SPHERE)
     matrix, detector, spread, _ = unpacked(y)
     return dataclasses.replace(fitted, matrix=matrix, detector=detector, mosaic=spread)

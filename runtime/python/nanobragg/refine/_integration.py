@@ -4,9 +4,10 @@ background are fitted together."""
 import dataclasses
 
 import numpy
-from scipy import sparse, special
+from scipy import sparse
 from scipy.sparse import linalg
 
+from .. import _core
 from .._arrays import distinct
 from ._background import variance
 from ._moments import Foretold
@@ -16,8 +17,8 @@ _LEAST = 0.02  # partiality
 _COVERED = 0.75  # part of a profile that has to be on pixels that can be used
 _FOREIGN = 9.0, 0.5  # chi-square per pixel from where on light is not the reflection's, beside so large an error of its own light
 _REACH, _FARTHEST = 4.0, 12  # sigmas, and pixels, to which profiles go
+_SHARE = 1e-3  # part of a reflection's light that a set of blocks has at least where its profile counts
 _FAINT = 1e-5  # part of a reflection's light in a pixel that is left out
-_NODES, _WEIGHTS = numpy.polynomial.legendre.leggauss(4)  # a pixel's average along fast
 _ROUNDS = 5  # solutions, each with the weights of the one before
 _OFFSETS = (1e-3, 3e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)  # sigmas of a box's background, parts of the still's, that are tried
 _MEDIAN = 0.455  # the square of a normal number is as often less as it is more
@@ -73,8 +74,9 @@ def integrate(fit, boxes, detector):
     shares = [moments[:, 0] / numpy.maximum(light, 1e-300) for moments, *_ in tables]
     squares = sum(share * q2 for share, (*_, q2) in zip(shares, tables))
     half = numpy.clip(numpy.ceil(_REACH * numpy.sqrt(mixed[:, [3, 5]].max(axis=1, initial=0.0))), 2, _FARTHEST).astype(int)
-    index = _Index(boxes.rows)
-    profiles = sum(_profiles(moments, share, spread, panel, half, detector.modules, index) for share, (moments, *_) in zip(shares, tables))
+    numbers = numpy.full(boxes.rows.max(axis=0, initial=0) + 1, -1, "i4")
+    numbers[tuple(boxes.rows.T)] = numpy.arange(len(boxes.rows))
+    profiles = sum(_profiles(moments, share, spread, panel, half, detector.modules, numbers) for share, (moments, *_) in zip(shares, tables))
     kept = (partiality >= _LEAST) & (numpy.asarray(profiles.sum(axis=0)).ravel() > _COVERED)
     profiles, doubt = profiles.tocsc()[:, kept].tocsr(), _doubt(fit, foretold, light, lattice, squares)
     lit = boxes.sums(numpy.diff(profiles.indptr)) > 0
@@ -122,45 +124,13 @@ def _doubt(fit, foretold, light, lattice, squares):
     return numpy.einsum("ni,ij,nj->n", slopes, covariance, slopes)
 
 
-class _Index:
-    """Numbers of pixels by where they are."""
-
-    _WIDE = 1 << 20
-
-    def __init__(self, rows):
-        keys = rows[:, 0].astype(numpy.int64) * self._WIDE + rows[:, 1]
-        self.order = numpy.argsort(keys)
-        self.keys, self.count = keys[self.order], len(keys)
-
-    def __call__(self, slow, fast):
-        """-1 where there is none."""
-        keys = slow.astype(numpy.int64) * self._WIDE + fast
-        place = numpy.minimum(numpy.searchsorted(self.keys, keys), max(self.count - 1, 0))
-        return numpy.where((self.keys[place] == keys) & (fast >= 0), self.order[place], -1)
-
-
-def _profiles(moments, share, spread, panel, half, modules, index):
+def _profiles(moments, share, spread, panel, half, modules, numbers):
     """The part of each reflection's light in each pixel by one set of blocks, times its share:
-    (pixels, reflections)."""
-    entries = [(numpy.zeros(0), numpy.zeros((2, 0), int))]
-    for size in numpy.unique(half):
-        of = numpy.flatnonzero((half == size) & (share > 0))
-        _, fast, slow, xx, xy, yy = moments[of].T
-        fast, slow = modules.seen(numpy.column_stack([fast, slow]), panel[of]).T
-        xx, yy = xx + spread, yy + spread
-        steps = numpy.arange(-size, size + 1)
-        columns, rows = (numpy.floor(axis).astype(int)[:, None] + steps for axis in (fast, slow))
-        at = columns[:, :, None] + 0.5 * (1 + _NODES) - fast[:, None, None]  # nodes along fast
-        weight = 0.5 * _WEIGHTS * numpy.exp(-0.5 * at**2 / xx[:, None, None]) / numpy.sqrt(2 * numpy.pi * xx)[:, None, None]
-        edges = numpy.concatenate([rows, rows[:, -1:] + 1], axis=1) - slow[:, None]
-        narrow = numpy.sqrt(2 * numpy.maximum(yy - xy**2 / xx, 1e-6))
-        below = special.erf((edges[:, None, None] - (xy / xx)[:, None, None, None] * at[..., None]) / narrow[:, None, None, None])
-        part = 0.5 * numpy.einsum("nfq,nfqs->nsf", weight, numpy.diff(below)) * share[of, None, None]
-        where = index(*numpy.broadcast_arrays(rows[:, :, None], columns[:, None, :]))
-        some = (where >= 0) & (part > _FAINT * share[of, None, None])
-        entries.append((part[some], numpy.array([where[some], numpy.broadcast_to(of[:, None, None], part.shape)[some]])))
-    values, places = zip(*entries)
-    return sparse.csr_matrix((numpy.concatenate(values), numpy.concatenate(places, axis=1)), shape=(index.count, len(half)))
+    (pixels, reflections). numbers: of the image's pixels, -1 of those that are left out."""
+    of = numpy.flatnonzero(share > _SHARE)
+    spots = numpy.column_stack([modules.seen(moments[of, 1:3], panel[of]), moments[of, 3:] + (spread, 0, spread)])
+    pixel, spot, part = _core.spot_profiles(spots, half[of], numbers, _FAINT)
+    return sparse.csr_matrix((part * share[of][spot], (pixel, of[spot])), shape=(int(numbers.max(initial=-1)) + 1, len(half)))
 
 
 def _solved(profiles, boxes, response):

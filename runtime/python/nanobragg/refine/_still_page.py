@@ -93,11 +93,9 @@ def still_page(still, boxes, dark_pixels, pictures=6):
     bright = [i for i in numpy.argsort(-data) if i not in worst][:pictures]
     name_of = lambda i: f" of lattice {of[i]}" if len(result.lattices) > 1 else ""
     for title, some in (("The worst spots", worst), ("Brightest of the others", bright)):
-        parts.append(f"<h3>{title}</h3><p>Data, model, and residual from -5 sigmas (white) to 5 (black), at the start and at "
-                     "the end of the fit.</p><div>")
+        parts.append(f"<h3>{title}</h3><p>Data, model, and residual from -5 sigmas (white) to 5 (black).</p><div>")
         for i in some:
-            both = [_report.pictures_of(*_images(boxes, boxes.box == i, image)) for image in (result.before, result.image)]
-            parts.append("<figure>" + "<br>".join(both) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}{name_of(i)}: chi-square "
+            parts.append("<figure>" + _report.pictures_of(*_images(boxes, boxes.box == i, result.image)) + f"<figcaption>{hkl[i][0]} {hkl[i][1]} {hkl[i][2]}{name_of(i)}: chi-square "
                          f"{chi2[i]:.3g}, {profiles[i]:.3g}</figcaption></figure>")
         parts.append("</div>")
     return parts

@@ -533,6 +533,8 @@ def _standing_modules(detector, shape):
     # Rows between panels of the image are of no panel.
     ends = numpy.array([[part.stop for part in parts] for parts in detector.panels.parts(shape)])
     sizes = numpy.minimum(detector.modules.sizes(shape), ends[number] - begin)
+    if detector.panels.size is None:  # no pixel beyond the image is looked at, and panels of one size need no mask
+        sizes[:] = sizes.max(axis=0)
     return [nb.Panel(*one) for one in zip(1e-3 * corner, fast, slow, sizes.tolist())]
 
 
@@ -576,7 +578,7 @@ def _explained(number, *, stills, model, how, kept, keys):
 def _without_images(result, kept):
     """The result for a still, or why there is none, as long as the model's pixels are not needed;
     they are in the folder where it is kept."""
-    return dataclasses.replace(result, image=None, before=None, light=None) if kept.folder and not isinstance(result, str) else result
+    return dataclasses.replace(result, image=None, light=None) if kept.folder and not isinstance(result, str) else result
 
 
 def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambda still: True):
