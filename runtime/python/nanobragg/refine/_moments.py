@@ -156,13 +156,13 @@ class Foretold:
         for k, (moments, table, lit, rows, squares) in enumerate(found):
             lattice, values = blocks.of[k], blocks.values(x, k)
             own = blocks.own(lattice)
-            zero = {name: numpy.zeros_like(value) for name, value in values.items() if name != "psf_fwhm"}  # tables are without it
+            names = [name for name in values if name != "psf_fwhm"]  # tables are without it
             falloff = numpy.exp(-0.5 * x[own][-1] * squares)
             every_one = [(i, d) for i, d in blocks._directions(x, k, values) if free[i]]
             changes = numpy.zeros((len(every_one) + 2, len(self.hkl), 6))
             for begin in range(0, len(every_one), _SWEEP):
                 some = [d for _, d in every_one[begin:begin + _SWEEP]]
-                slopes = table.jvps([zero | d for d in some + [{}] * (_SWEEP - len(some))], zero)
+                slopes = table.jvps(some + [{}] * (_SWEEP - len(some)), names)
                 for i, slope in enumerate(slopes[:len(some)]):
                     changes[begin + i, rows] = _columns(slope, lit)
             changes[:-2, :, 0] *= falloff

@@ -534,7 +534,7 @@ def _standing_modules(detector, shape):
     ends = numpy.array([[part.stop for part in parts] for parts in detector.panels.parts(shape)])
     sizes = numpy.minimum(detector.modules.sizes(shape), ends[number] - begin)
     if detector.panels.size is None:  # no pixel beyond the image is looked at, and panels of one size need no mask
-        sizes[:] = sizes.max(axis=0)
+        sizes = numpy.where(begin + sizes == shape, sizes.max(axis=0), sizes)
     return [nb.Panel(*one) for one in zip(1e-3 * corner, fast, slow, sizes.tolist())]
 
 
