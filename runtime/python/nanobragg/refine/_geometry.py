@@ -96,8 +96,6 @@ class Detector:
     def _entered(self, cosine):
         """How far (mm) photons of rays of these cosines with the normal go along the plane of the
         sensor before it absorbs them, in the mean."""
-        if not self.attenuation or not self.thickness:
-            return numpy.zeros(len(cosine))
         path = numpy.clip(self.thickness / cosine / self.attenuation, -500, 500)
         return self.attenuation * (1 - path / numpy.expm1(path)) * numpy.sqrt(numpy.maximum(1 - cosine**2, 0))
 
@@ -109,7 +107,7 @@ class Detector:
                 return self._first_met(rays)
             panel = numpy.zeros(len(rays), int)
         rays = rays.T / numpy.linalg.norm(rays, axis=1)
-        corner, fast, slow, normal = (axis[0, :, None] if len(self.panels) == 1 else axis[panel].T for axis in self.placed())
+        corner, fast, slow, normal = (axis[0, :, None] if len(self.panels) == 1 else axis.T[:, panel] for axis in self.placed())
         dot = lambda u, v: (u * v).sum(axis=0)
         cosine = dot(rays, normal)
         places = rays * (dot(corner, normal) / cosine) - corner
@@ -134,26 +132,26 @@ class Detector:
         return found
 
     def _places(self, at):
-        """mm, and the normals there, of pixels."""
-        panel = self.panels.number(at)
-        corner, fast, slow, normal = (axis[panel] for axis in self.placed())
+        """mm, and the normals there, of pixels: (3, n), the normals (3, 1) of a single panel."""
+        panel = 0 if len(self.panels) == 1 else self.panels.number(at)
+        corner, fast, slow, normal = (axis[0, :, None] if len(self.panels) == 1 else axis.T[:, panel] for axis in self.placed())
         at = at if self.modules is None else at - self.modules.off(at)
-        at = at - self.panels.begin[panel][:, ::-1]
-        return corner + self.pixel * (at[:, :1] * fast + at[:, 1:] * slow), normal
+        f, s = self.pixel * (at - self.panels.begin[panel][..., ::-1]).T
+        return corner + f * fast + s * slow, normal
 
     def across(self, at):
         """How far pixels are from the beam, in pixels to the right and down."""
-        return self._places(at)[0][:, :2] * (1, -1) / self.pixel
+        return self._places(at)[0][:2].T * (1, -1) / self.pixel
 
     def scattering_vectors(self, at):
         """1/A, of light at these pixels."""
         places, normal = self._places(at)
-        rays = places / numpy.linalg.norm(places, axis=1)[:, None]
-        cosine = (rays * normal).sum(axis=1)
-        along = rays - cosine[:, None] * normal
-        length = numpy.linalg.norm(along, axis=1)
-        places = places - along * (self._entered(cosine) / numpy.maximum(length, 1e-12))[:, None]
-        return (places / numpy.linalg.norm(places, axis=1)[:, None] - BEAM) / self.wavelength
+        if self.attenuation and self.thickness:
+            rays = places / numpy.sqrt((places * places).sum(axis=0))
+            cosine = (rays * normal).sum(axis=0)
+            along = rays - cosine * normal
+            places = places - along * (self._entered(cosine) / numpy.maximum(numpy.sqrt((along * along).sum(axis=0)), 1e-12))
+        return ((places / numpy.sqrt((places * places).sum(axis=0)) - BEAM[:, None]) / self.wavelength).T
 
     def radii(self, shape):
         """Radii of the pixels of an image of this shape, pixels: the same for all light of one
