@@ -277,8 +277,8 @@ class Blocks:
         return numpy.exp(-0.5 * x[self.own(lattice)][-1] * self.squares)
 
     def of_set(self, x, k):
-        """Photons of one set of blocks. What its last image was, by numbers but scale and B, is
-        kept."""
+        """Photons of one set of blocks. Its last image is kept for numbers that differ in scale and
+        B alone."""
         values = self.values(x, k)
         share, values["fluence"] = values["fluence"] / self.start["fluence"], self.start["fluence"]
         key = numpy.concatenate([numpy.ravel(value) for value in values.values()]).tobytes()
