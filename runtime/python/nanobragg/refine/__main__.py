@@ -112,12 +112,12 @@ def _say(sentence):
 
 
 class _Progress:
-    """How many of a number of images are done, and in what time the others may be."""
+    """How many of a number of images or shots are done, and in what time the others may be."""
 
     _SOON, _PAUSE = 20.0, 10.0  # seconds left that are not said, and between lines
 
-    def __init__(self, count):
-        self.count, self.done = count, 0
+    def __init__(self, count=0, of="images"):
+        self.count, self.of, self.done = count, of, 0
         self.begin = self.said = time.monotonic()
 
     def step(self):
@@ -125,7 +125,7 @@ class _Progress:
         self.done += 1
         left = (time.monotonic() - self.begin) / self.done * (self.count - self.done)
         text = f"{left / 3600:.1f} h" if left > 5400 else f"{left / 60:.0f} min" if left > 90 else f"{left:.0f} s"
-        return f"{self.done} of {self.count} images{f', {text} left' if left > self._SOON else ''}"
+        return f"{self.done} of {self.count} {self.of}{f', {text} left' if left > self._SOON else ''}"
 
     def due(self):
         """Whether a line is due, where not each has one of its own."""
@@ -273,13 +273,13 @@ def _sweeps(given):
 
 
 def _stills(given, flags, comm):
-    done = []
+    progress = _Progress(of="shots")
 
-    def show(result):
-        done.append(result)
+    def show(result, left):
+        progress.count = progress.done + 1 + left
         text = (f"rotated by {result.rotation:.4f} degrees, chi-square {result.chi2:.3g} per pixel"
                 if result.status == "refined" else f"rejected: {result.why}")
-        _print(f"shot {result.index}: {text} ({result.seconds:.2f} s, {len(done)} done)")
+        _print(f"shot {result.index}: {text} ({result.seconds:.2f} s, {progress.step()})")
 
     from . import shots
     more = {"parameters": given.parameters} if given.parameters else {}

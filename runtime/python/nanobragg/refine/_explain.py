@@ -60,7 +60,7 @@ class Boxes:
     def __post_init__(self):
         for name in _OF_PIXELS:
             if getattr(self, name) is None:
-                setattr(self, name, numpy.zeros(len(self.rows), int))
+                setattr(self, name, numpy.zeros(len(self.rows), "i4"))
 
     @staticmethod
     def around(at, half, photons, usable, background, calibration=0.0):
@@ -425,7 +425,7 @@ class Fit:
                          chi2_profiles=float(squares(boxes, shown).mean()), profile_error=profile_error(boxes, shown),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
-                         image=image, hkl=both.hkl, ratio=ratio, light=shown, precision=precision, **unseen)
+                         image=image.astype("f4"), hkl=both.hkl, ratio=ratio, light=shown.astype("f4"), precision=precision, **unseen)
 
 
 def _intensities(every, image):

@@ -35,8 +35,8 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     the results; other ranks return none. out: a folder for refined.expt, refined.refl, shots.csv
     and report.html; and for finished/, which stores each shot when it is finished. resume: shots in
     finished/ are not refined again; FileError if they were refined with other arguments. progress:
-    is called with the Result of each shot that is finished; say is called with sentences, on all
-    ranks.
+    is called with the Result of each shot that is finished, and with how many are left; say is
+    called with sentences, on all ranks.
 
     Returns the results, in the order of the shots. Shots that cannot be refined are included, with
     the reason."""
@@ -79,12 +79,12 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
         left.sort(key=lambda i: -cost[i])
     if say and left:
         say(f"refining {len(left)} of {len(stills)} shots")
-    for result in dealt(shot, left, ranks) if ranks else each(shot, left, workers, lambda index, why: Result(index, "rejected", why)):
+    for done, result in enumerate(dealt(shot, left, ranks) if ranks else each(shot, left, workers, lambda index, why: Result(index, "rejected", why)), 1):
         results.append(result)
         if finished:
             finished.put(result)
         if progress:
-            progress(result)
+            progress(result, len(left) - done)
     results.sort(key=lambda r: r.index)
     if out is not None:
         write(out, results, stills)
