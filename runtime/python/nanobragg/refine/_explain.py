@@ -12,7 +12,7 @@ from ._background import variance
 from ._blocks import OF_SET, ONE_PANEL, Blocks
 from ._blocks import squares as q2
 from ._integration import Integrated, box_levels, integrate
-from ._moments import MOST, SOME, MomentFit, brightest
+from ._moments import MomentFit, brightest
 from ._spot_fit import SpotFit
 
 # Where fits start: mosaicity (rad), bandwidth, divergence (rad); edge of a block (m).
@@ -309,7 +309,7 @@ class Fit:
         """By photons, places and shapes of spots, with as many sets of blocks as they ask for.
         spots: of MomentFit."""
         every, random = MomentFit(*spots), numpy.random.default_rng(0)
-        some = every.of_some(SOME, random)
+        some = every.of_some(random)
 
         def fitted(fit, model, x):
             self.model = model
@@ -322,7 +322,7 @@ class Fit:
             if other is None:
                 break
             best = other
-        self.model, self.x, _ = fitted(every.of_some(MOST, random), *best[:2])
+        self.model, self.x, _ = fitted(every, *best[:2])
         self._level()
         self._only_lit()
 

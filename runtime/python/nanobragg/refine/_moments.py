@@ -17,7 +17,7 @@ _PIXEL = 1 / 12  # variance of what is anywhere in a pixel
 # How far spots are from normal distributions, beside noise: logarithm of photons, pixels, part of
 # the variance, pixels^2.
 _DOUBT, _PLACE, _SHAPE, _COARSE = 0.4, 0.05, 0.1, 0.03
-SOME, MOST = 300, 600  # spots of a lattice that the fit begins and ends with, at most
+_SOME = 300  # spots of a lattice that the fit begins with
 _LEAST = 1e-6  # partiality of a reflection whose place is foretold
 _SWEEP = 4  # directions of a sweep: one kernel for all, which compiles in a third of the time of one of eight
 _APART = 2.5e-3  # rad from the others at which another set of blocks begins
@@ -223,14 +223,15 @@ class MomentFit:
         self.data = numpy.column_stack([numpy.log(seen.photons), seen.at, seen.covariance])
         self.least = 1e-3 * seen.sigma
 
-    def of_some(self, count, random):
-        """The fit of so many spots of each lattice, drawn at random."""
+    def of_some(self, random):
+        """The fit of so many spots of each lattice as tell how many sets of blocks there are, drawn
+        at random."""
         hkl, lattice, panel, spread = self.spots
         order = random.permutation(len(hkl))
         rank = numpy.empty(len(hkl), int)
         for k in numpy.unique(lattice):
             rank[order[lattice[order] == k]] = numpy.arange((lattice == k).sum())
-        some = rank < count
+        some = rank < _SOME
         return MomentFit(self.seen.chosen(some), hkl[some], lattice[some], panel[some], spread)
 
     def brightened(self, blocks, x):

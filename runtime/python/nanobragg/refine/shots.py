@@ -77,8 +77,6 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     if workers != 1:  # shots of most pixels first: a long one that begins last would keep the others waiting
         cost = stills.counts()
         left.sort(key=lambda i: -cost[i])
-    if say and left:
-        say(f"refining {len(left)} of {len(stills)} shots")
     for done, result in enumerate(dealt(shot, left, ranks) if ranks else each(shot, left, workers, lambda index, why: Result(index, "rejected", why)), 1):
         results.append(result)
         if finished:
