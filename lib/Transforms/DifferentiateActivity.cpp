@@ -32,6 +32,8 @@ bool Activity::anyActive(ValueRange values) const {
 void Activity::copy(Value original, Value clone) {
   if (isActive(original))
     active.insert(clone);
+  else
+    active.erase(clone); // it may have the address of a value that was erased
 }
 
 void Activity::visit(Block &block) {
