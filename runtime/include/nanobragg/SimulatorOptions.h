@@ -23,18 +23,18 @@ struct KernelSpecification;
 /// The user's own passes. nb-compile, nb-sim, nb-gradcheck, nb-bench and the compiler library share
 /// this structure.
 struct OwnPasses {
-  /// As nb-opt's --pass-pipeline takes it. It runs in the place of the passes up to fusion; from
-  /// where it ends, those passes follow that are missing to a kernel. Empty: the compiler's own.
+  /// In the syntax of nb-opt's --pass-pipeline. It replaces the passes up to fusion; those
+  /// that a kernel still needs follow it. Empty: the compiler's own.
   std::string pipeline{};
-  std::string schedule{}; ///< a file of nb-try --tune with a pipeline, in the place of one
+  std::string schedule{}; ///< a file of nb-try --tune, instead of `pipeline`
   std::string plugins{};  ///< comma-separated shared objects with passes or dialects
-  /// The precision that `pipeline` is for, where a schedule says so: it is not taken for a
-  /// program in another one. Unset: any.
+  /// The precision that `pipeline` is for, if a schedule states it. Programs of another precision
+  /// do not use the pipeline. Unset: any.
   std::optional<Precision> precision{};
-  /// The program that `pipeline` is for, where a schedule says so. Null: any.
+  /// The program that `pipeline` is for, if a schedule states it. Null: any.
   std::shared_ptr<const KernelSpecification> program{};
-  std::string patterns{}; ///< files of rewrites, PDLL (.pdll) or PDL (.mlir), with commas between
-  /// Gets a line that says which passes ran, once for each program that is compiled.
+  std::string patterns{}; ///< comma-separated files of rewrites, PDLL (.pdll) or PDL (.mlir)
+  /// Called once for each compiled program, with a line that names the passes.
   std::function<void(const std::string &)> tell{};
 
   bool any() const {
@@ -42,42 +42,42 @@ struct OwnPasses {
   }
 };
 
-/// Options that the flags of nb-sim fill in and programs set themselves.
-/// runtime/simulator/Placement.h says how they are used.
+/// Options that nb-sim sets by its flags, and programs directly.
+/// runtime/simulator/Placement.h describes their use.
 struct SimulatorOptions {
-  /// Unset: compiled kernels, unless the environment disables them (Engine.h), which is looked at
-  /// when the simulator is made and not again.
+  /// Unset: compiled kernels, unless the environment disables them (Engine.h) at the time when the
+  /// simulator is made.
   std::optional<Engine> engine{};
-  /// Interpret where no kernel can be compiled; otherwise that is an error.
+  /// Interpret if no kernel can be compiled. If false, that is an error.
   bool fallback = false;
   int threads = 0; ///< 0: as many as the machine offers
-  /// The precision of kernels. Crystals of more than 128 cells along an axis are computed in f64
-  /// where Mixed is asked for, since that does not keep its bound there (docs/precision.md); a
-  /// kernel that is given is what it is.
+  /// The precision of kernels. With Mixed, crystals of more than 128 cells along an axis are
+  /// computed in f64, since Mixed would exceed its error bound (docs/precision.md). A kernel that
+  /// the program supplies keeps its own precision.
   Precision precision = Precision::F64;
-  /// As nb-sim's --cull; unset: exact where that pays, and off on GPUs.
+  /// As nb-sim's --cull. Unset: exact if that is faster, and off on GPUs.
   std::optional<CullSetting> cull{};
   /// As nb-sim's --specialize: long images have kernels for their counts.
   bool specialize = true;
-  /// With "auto" the processor does what a GPU cannot do.
+  /// With "auto" the processor computes what a GPU cannot.
   DeviceChoice device{};
-  /// The simulator is run once: "auto" leaves a GPU alone whose start takes longer than that.
+  /// The simulator runs once: "auto" avoids a GPU that takes longer to start than to run.
   bool once = false;
-  /// The kernel serves experiments with other numbers, too: it has the precision that is asked for,
-  /// leaves out samples only where that is, and has no counts compiled in.
+  /// The kernel must serve experiments with other numbers, too: it has the requested precision,
+  /// skips samples only on request, and has no counts compiled in.
   bool anyNumbers = false;
-  std::string kernelFile{}; ///< made by nb-compile, for the image; nothing is compiled then
-  /// A kernel that the program supplies, for one image or derivative; anything else is refused
-  /// then.
+  std::string kernelFile{}; ///< made by nb-compile, for the image; then nothing is compiled
+  /// A kernel that the program supplies, for one image or derivative. Anything else is then
+  /// refused.
   std::shared_ptr<const nb_kernel_descriptor> kernel{};
   OwnPasses passes{};
-  /// Without passes of one's own, images on the processor are made by the pipeline that nb-try
-  /// --tune has kept for them, if any.
+  /// If `passes` is empty, images on the processor use the pipeline that nb-try --tune has stored
+  /// for them, if any.
   bool keptSchedule = true;
-  /// The pixels that are asked for, in the order of their numbers, each as often as one likes;
-  /// empty: all of the detector. Image, derivatives and losses are then of shape [1][1][number of
-  /// them], at a cost proportional to their number. A pixel that is masked or outside the region is
-  /// 0.
+  /// A list of pixels, in which one may occur several times. Images and derivatives then have the
+  /// shape [1][1][length of the list] and its order, at a cost proportional to the length. A pixel
+  /// that is masked or outside the region is 0.
+  /// Empty: the whole detector.
   std::vector<PixelIndex> pixels{};
   std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
   /// Where kernels come from; null: one for the process, with the kernel cache.

@@ -6,8 +6,8 @@
  *   nb_run(s, NULL, image, sizeof image);        float image[panel][slow][fast]
  *   nb_simulator_free(s);
  *
- * Errors: functions that can fail return an nb_status; nb_last_error() then has one sentence.
- * nb_simulator_warnings() has lines about numbers and flags that are doubtful but not refused.
+ * Errors: functions that can fail return an nb_status; nb_last_error() then returns one sentence.
+ * nb_simulator_warnings() returns a line for each number or flag that is doubtful but not refused.
  *
  * Ownership: arguments are copied before a function returns and never modified; what a simulator
  * returns is valid as long as the simulator. The image belongs to the caller and is the
@@ -15,7 +15,7 @@
  * like: nothing is compiled again.
  *
  * Threads: any function may be called from any thread. Calls for one simulator wait for each other
- * (nb_cancel excepted), those for different simulators do not. */
+ * (except nb_cancel), those for different simulators do not. */
 #ifndef NANOBRAGG_NANOBRAGG_H
 #define NANOBRAGG_NANOBRAGG_H
 
@@ -52,8 +52,8 @@ typedef struct nb_simulator nb_simulator;
 /* The kernel of a file that nb-compile --emit=so wrote. */
 NB_API nb_status nb_simulator_load(const char *file, nb_simulator **simulator);
 
-/* A kernel that is linked into the program (nb-compile --emit=obj): what its
- * nb_kernel_get_descriptor returns. The version for this processor is selected here. */
+/* A kernel that is linked into the program (nb-compile --emit=obj). Its nb_kernel_get_descriptor
+ * returns the first argument. The version for this processor is selected here. */
 NB_API nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **simulator);
 
 /* The kernel of this variant (as nb_kernel_descriptor::variant) for this machine: one that the
@@ -61,27 +61,27 @@ NB_API nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simula
 NB_API nb_status nb_simulator_compile(const char *variant, nb_simulator **simulator);
 
 /* The same for a device, as nb-sim's --device: "cpu" (as above), "cuda", "cuda:N" for the GPU of
- * that number, "auto" for a GPU where there is one that can, or "gpu-on-cpu". A kernel file or a
- * linked kernel for GPUs runs on the first one; CUDA_VISIBLE_DEVICES chooses which that is. */
+ * that number, "auto" for a GPU if there is a suitable one, or "gpu-on-cpu". A kernel file or a
+ * linked kernel for GPUs runs on the first GPU of CUDA_VISIBLE_DEVICES. */
 NB_API nb_status nb_simulator_compile_for(const char *variant, const char *device,
                                           nb_simulator **simulator);
 
 /* The simulator that nb-sim would run with these flags (without the program's name). --device,
  * --precision, --threads, --no-fuse and --kernel apply, too. All parameters are set.
  * Flags of output are ignored.
- * Flags that ask for something else than an image are refused. */
+ * Flags that request anything but an image are refused. */
 NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
                                          nb_simulator **simulator);
 
 NB_API void nb_simulator_free(nb_simulator *simulator); /* NULL is allowed */
 
 /* A line for each warning about the flags and numbers of the simulator: flags without effect,
- * inputs that were mended, numbers that would be usual in another unit. Empty without warnings. A
- * number that is set again takes its warning with it. Valid until the next call of this function
- * for the simulator. */
+ * corrected inputs, numbers that would be usual in another unit. Empty without warnings. Setting a
+ * number again removes its warning. The text is valid until the next call of this function for the
+ * simulator. */
 NB_API const char *nb_simulator_warnings(const nb_simulator *s);
 
-/* Names, kinds and units of the parameters, the variant, the target. The functions are NULL where
+/* Names, kinds and units of the parameters, the variant, the target. The functions are NULL if
  * the interpreter replaces the kernel (--no-fuse, or NANOBRAGG_DISABLE_COMPILE=1 in the
  * environment when the simulator was made). */
 NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simulator);
@@ -91,10 +91,10 @@ NB_API const nb_kernel_descriptor *nb_simulator_kernel(const nb_simulator *simul
  * Those that have a neutral value start with it: no rotation, no spread, one domain, one phi step,
  * one source, one panel, no oversampling, the MOSFLM axes, the whole image as region of interest.
  * The others (cell, F, wavelength, fluence, distance, beam centre, pixels, ...) have to be set.
- * Refused where they are set: NaN, infinities (but for the attenuation depth), edges, wavelengths,
- * distances and pixel sizes that are not above zero, angles that no cell has, numbers that only a
- * forgotten unit explains, such as a wavelength of 0.98 (m). Refused by the run: values that do not
- * fit together, such as a table that is longer than its count or a region outside of the image.
+ * Functions that set values refuse NaN, infinities (except the attenuation depth), angles that no
+ * cell has, numbers that only a forgotten unit explains, such as a wavelength of 0.98 (m), and
+ * edges, wavelengths, distances and pixel sizes that are not above zero. The run refuses values
+ * that do not fit together, such as a table longer than its count or a region outside the image.
  * nb-sim --list-parameters and nb-compile --inspect list names, kinds, shapes and units. */
 
 NB_API nb_status nb_set_f64(nb_simulator *s, const char *name, double value);
@@ -116,13 +116,13 @@ NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *m
  * kernel is the derivative of the loss by each pixel; 1 everywhere for the sum of the image. */
 NB_API nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
                               const int64_t shape[3]);
-/* All parameters as nb-sim takes them from these flags. Refused, saying where, when the flags
- * need a kernel of another variant. */
+/* Sets all parameters as nb-sim would with these flags. Refuses flags that need a kernel of another
+ * variant, and names the difference. */
 NB_API nb_status nb_set_flags(nb_simulator *s, int count, const char *const *flags);
 
 NB_API nb_status nb_get_f64(const nb_simulator *s, const char *name, double *value);
 NB_API nb_status nb_get_index(const nb_simulator *s, const char *name, int64_t *value);
-/* The numbers of a vec3, mat3 or table: *count of them, of which at most `capacity` are copied. */
+/* The numbers of a vec3, mat3 or table. *count is their number; at most `capacity` are copied. */
 NB_API nb_status nb_get_numbers(const nb_simulator *s, const char *name, double *values,
                                 int64_t capacity, int64_t *count);
 
@@ -134,7 +134,7 @@ NB_API nb_status nb_image_shape(const nb_simulator *s, int64_t shape[3]);
 typedef struct nb_run_options {
   int32_t threads; /* 0: as many as the machine offers; 4096 at most */
   /* Called with the finished fraction of the image from whichever thread finished a tile, one call
-   * at a time; NULL: not at all. It must not call functions for this simulator but nb_cancel. */
+   * at a time; NULL: not at all. Of the functions for this simulator it may call only nb_cancel. */
   void (*progress)(void *context, double fraction);
   void *context;
 } nb_run_options;
@@ -146,13 +146,13 @@ typedef struct nb_run_options {
 NB_API nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, size_t bytes);
 
 /* Another output of the last run that completed, by its name in nb_kernel_descriptor::outputs:
- *   "gradient.NAME"  derivative of the loss by parameter NAME, in its layout and in one over its
- *                    unit: 1 number, 3, 9 (row-major), entries of a table one after another, or a
+ *   "gradient.NAME"  derivative of the loss by parameter NAME, per unit of the parameter and in its
+ *                    layout: 1 number, 3, 9 (row-major), the entries of a table in order, or a
  *                    value for each reflection of the grid, [h][k][l], l fastest;
  *   "hvp.NAME", ...  alike; images are [panel][slow][fast].
- * The simulator keeps them until the next run; at most `capacity` numbers are copied into `values`,
- * which is the caller's (NULL with capacity 0 to ask for the count alone), *count is how many there
- * are. The image that nb_run wrote is not among them. */
+ * The simulator keeps them until the next run. At most `capacity` numbers are copied into `values`,
+ * which belongs to the caller; *count is how many there are (NULL with capacity 0 returns only
+ * this). The image that nb_run wrote is not among them. */
 NB_API nb_status nb_get_output(const nb_simulator *s, const char *name, double *values,
                                int64_t capacity, int64_t *count);
 
@@ -165,8 +165,8 @@ NB_API void nb_cancel(nb_simulator *s);
 typedef struct nb_reflections nb_reflections;
 
 /* The reflections of the image that nb-sim would render with these flags, in closed form: the
- * crystal is Gaussian (-gauss_xtal) and its averages are closed (--average=closed). Rows whose
- * partiality (above 0, at most 1) is less are left out. */
+ * crystal is Gaussian (-gauss_xtal) and its averages are closed (--average=closed). Rows of a lower
+ * partiality are omitted; the limit is above 0 and at most 1. */
 NB_API nb_status nb_reflections_from_flags(int count, const char *const *flags, double partiality,
                                            nb_reflections **table);
 NB_API void nb_reflections_free(nb_reflections *table); /* NULL is allowed */

@@ -1,11 +1,11 @@
-// Nanobragg-mlir from C++.
+// nanobragg-mlir from C++.
 //
 //   auto kernel = nanobragg::LoadedKernel::fromFlags({"-cell", "100", ..., "-detpixels", "512"});
 //   kernel.set("wavelength", 1e-10);              SI units, as in nanobragg.h
 //   std::vector<float> image = kernel.image();    image[panel][slow][fast]
 //
-// A thin layer over nanobragg.h, which says what the functions do: objects that free themselves,
-// standard containers, exceptions. Needs C++20 and nothing of the compiler that built the library.
+// A thin layer over nanobragg.h, which describes the functions: objects that free themselves,
+// standard containers, exceptions. It needs C++20; any compiler will do.
 #ifndef NANOBRAGG_NANOBRAGG_HPP
 #define NANOBRAGG_NANOBRAGG_HPP
 
@@ -35,7 +35,7 @@ struct LoadedKernelOptions {
 /// A kernel and the numbers that it will be run with. It can be moved but not copied.
 class LoadedKernel {
 public:
-  /// What every function here throws: one sentence, and the C status.
+  /// The exception of all functions here: one sentence, and the C status.
   class Error : public std::runtime_error {
   public:
     Error(nb_status status, const std::string &what) : std::runtime_error(what), code(status) {}
@@ -88,7 +88,7 @@ public:
   void set(const std::string &name, const std::array<double, 9> &rowMajor) {
     check(nb_set_mat3(handle.get(), name.c_str(), rowMajor.data()));
   }
-  /// The numbers of a table; of a table of vectors three for each.
+  /// The numbers of a table; three for each entry of a table of vectors.
   void setTable(const std::string &name, std::span<const double> values) {
     const auto count = std::int64_t(values.size());
     check(kindOf(name) == NB_PARAMETER_TABLE_VEC3
@@ -137,7 +137,7 @@ public:
   }
 
   /// Renders into memory of the caller; Pixel is float or double as kernel().image_type says. False
-  /// when cancel() ended the run, and the image is incomplete.
+  /// if cancel() ended the run; the image is then incomplete.
   template <typename Pixel>
   bool run(std::span<Pixel> image, const Options &options = {}) {
     constexpr auto type = sizeof(Pixel) == sizeof(float) ? NB_IMAGE_F32 : NB_IMAGE_F64;
@@ -197,7 +197,7 @@ private:
     return pointers;
   }
 
-  /// F64 for a name that the kernel does not have, so that the library complains of it.
+  /// F64 for a name that the kernel does not have: the library then reports it.
   nb_parameter_kind kindOf(std::string_view name) const {
     const nb_kernel_descriptor &k = kernel();
     for (std::uint32_t i = 0; i != k.num_parameters; ++i)
