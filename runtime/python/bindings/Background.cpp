@@ -8,8 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace nanobragg::python {
 namespace {
@@ -38,14 +38,11 @@ localBackground(const Image &photons, const Mask &usable, const Mask &kept, std:
 
 std::tuple<NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>
 ringSums(const Image &image, const Mask &mask, const Image &radii, float width) {
-  const io::RingSums sums = io::ringSums({image.data(), image.size()}, bytesOf(mask),
-                                         {radii.data(), radii.size()}, width);
-  const auto arrayOf = [](const std::vector<double> &numbers) {
-    NumpyArray<double> array = makeArray<double>({numbers.size()});
-    std::ranges::copy(numbers, array.data());
-    return array;
-  };
-  return {arrayOf(sums.number), arrayOf(sums.sum), arrayOf(sums.squares)};
+  io::RingSums sums = io::ringSums({image.data(), image.size()}, bytesOf(mask),
+                                   {radii.data(), radii.size()}, width);
+  const Shape rings{sums.number.size()};
+  return {takeVector(std::move(sums.number), rings), takeVector(std::move(sums.sum), rings),
+          takeVector(std::move(sums.squares), rings)};
 }
 
 NumpyArray<float> atRadii(const Doubles &rings, const Image &radii, float width) {

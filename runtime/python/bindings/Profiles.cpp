@@ -7,19 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace nanobragg::python {
 namespace {
 
 using Numbers = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-NumpyArray<T> arrayOf(const std::vector<T> &numbers) {
-  NumpyArray<T> array = makeArray<T>({numbers.size()});
-  std::ranges::copy(numbers, array.data());
-  return array;
-}
 
 /// spots: rows of fast, slow, and the covariance as NormalSpot has it.
 std::tuple<NumpyArray<std::int32_t>, NumpyArray<std::int32_t>, NumpyArray<double>>
@@ -47,7 +41,9 @@ spotProfiles(const Doubles &spots, const Indices &half, const Numbers &numbers, 
         part.push_back(light);
       }
   }
-  return {arrayOf(pixel), arrayOf(of), arrayOf(part)};
+  const Shape found{pixel.size()};
+  return {takeVector(std::move(pixel), found), takeVector(std::move(of), found),
+          takeVector(std::move(part), found)};
 }
 
 } // namespace
