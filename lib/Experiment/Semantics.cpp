@@ -33,9 +33,8 @@ constexpr SemanticSwitch switches[] = {
      "weights the sources and divides by the sum of weights", "-sourcefile"},
     {"twotheta-ratio", &Semantics::twothetaRatio,
      "converts the distance along the beam to that along the detector's normal by the normal "
-     "before "
-     "the two-theta swing, which affects distance and beam centre in the header and automatic "
-     "oversampling",
+     "before the two-theta swing, which affects distance and beam centre in the header and "
+     "automatic oversampling",
      "converts the distance along the beam by the normal after all rotations", "-twotheta"},
     {"twotheta-axis", &Semantics::twothetaAxis,
      "does not normalise the axis, so that the swing distorts", "normalises the axis of the swing",

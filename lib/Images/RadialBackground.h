@@ -25,9 +25,9 @@ RingSums ringSums(std::span<const float> image, std::span<const std::uint8_t> ma
 void atRadii(std::span<const double> rings, std::span<const float> radii, float width,
              std::span<float> result);
 
-/// The sums over squares of `edge` pixels a side, of pixels whose `mask` is not 0; the last square
-/// of a row or column may be cut off. The image has rows of `fast` pixels. result: the squares in
-/// the image's order. Throws std::invalid_argument where sizes differ.
+/// The sums over squares of `edge` pixels a side, where `mask` is not 0. The image has rows of
+/// `fast` pixels; its edge may cut off the last squares. result: the squares in the image's order.
+/// Throws std::invalid_argument where sizes differ.
 void tileSums(std::span<const float> image, std::span<const std::uint8_t> mask, std::size_t fast,
               std::size_t edge, std::span<double> result);
 

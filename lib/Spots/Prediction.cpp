@@ -113,8 +113,8 @@ private:
       consider(hkl);
   }
 
-  /// Whether a node is seen: of the square of its distance from the origin, and of the difference
-  /// of the squares of its distance from the Ewald sphere's centre and of the radius.
+  /// Whether a node is seen. squared: its squared distance from the origin. excess: its squared
+  /// distance from the centre of the Ewald sphere, less the squared radius.
   bool isNear(double squared, double excess) const {
     return excess * excess <= 4 * sphere * sphere * squaredWidth(squared);
   }

@@ -20,8 +20,8 @@ _BEGIN, _EDGE = (numpy.radians(0.15), 5e-4, 2e-4), 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
 BOX = 15  # pixels, edge of the boxes about spots
 MOST_SETS = 4  # sets of mosaic blocks
-# Part of the cost by which another set has to make this less, at its first start and at others,
-# of which one is lucky more often.
+# Part of the cost by which another set has to make this less, at its first start and at two later
+# ones, since one of several is lucky more often.
 _PAYS = 0.03, 0.1, 0.1
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 _NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of less light show the background
