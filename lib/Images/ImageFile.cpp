@@ -44,7 +44,7 @@ struct Contents {
       return Format::Hdf5;
     if (io::isCbf(bytes))
       return Format::Cbf;
-    return bytes.starts_with("{\nHEADER_BYTES") ? Format::Smv : Format::Raw;
+    return io::isSmv(bytes) ? Format::Smv : Format::Raw;
   }
 
   std::string path, bytes;

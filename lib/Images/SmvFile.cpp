@@ -72,6 +72,14 @@ void readPixels(SmvFile &file, std::string_view data) {
                                    std::to_string(file.slowPixels) + " need " +
                                    std::to_string(count * sizeof(std::uint16_t)) +
                                    "; copy the file again or correct SIZE1 and SIZE2");
+  if (data.size() > count * sizeof(std::uint16_t) &&
+      file.headerText.find('\r') != file.headerText.npos)
+    throw FileError(file.path, "has " + std::to_string(data.size()) + " bytes of pixels, " +
+                                   std::to_string(file.fastPixels) + " x " +
+                                   std::to_string(file.slowPixels) + " need " +
+                                   std::to_string(count * sizeof(std::uint16_t)) +
+                                   ", and its lines end in CR LF: it was copied as text; copy it "
+                                   "again as binary");
   file.pixels.resize(count);
   std::memcpy(file.pixels.data(), data.data(), count * sizeof(std::uint16_t));
   if (isForeignByteOrder(file))
@@ -105,12 +113,15 @@ std::optional<double> SmvFile::lastNumber(std::string_view keyword) const {
   return leadingNumber(path, keyword, rest.substr(0, rest.find_first_of(";\n")));
 }
 
+bool isSmv(std::string_view bytes) {
+  return bytes.starts_with("{") && trim(bytes.substr(1, 64)).starts_with("HEADER_BYTES");
+}
+
 SmvFile readSmv(const std::string &path) { return parseSmv(path, readBytes(path)); }
 
 SmvFile parseSmv(const std::string &path, std::string_view bytes) {
-  constexpr std::string_view start = "{\nHEADER_BYTES=";
   constexpr std::size_t smallestHeader = 512;
-  if (!bytes.starts_with(start))
+  if (!isSmv(bytes))
     throw FileError(path, 1,
                     "is not an SMV image, which begins with { and HEADER_BYTES= on the "
                     "next line; convert it");

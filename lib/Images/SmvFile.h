@@ -50,6 +50,9 @@ std::string smvHeaderText(const SmvHeader &header);
 void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint16_t> pixels);
 void writeSmv(OutputFile &out, const SmvHeader &header, std::span<const std::uint32_t> pixels);
 
+/// Whether bytes begin as an SMV image does; its lines may end in CR LF.
+bool isSmv(std::string_view bytes);
+
 struct SmvFile {
   std::string path;
   std::string headerText;                                   ///< up to HEADER_BYTES

@@ -156,6 +156,17 @@ TEST_F(SmvFileTest, AcceptsPaddedNumbersLongHeadersAndSquareDimensions) {
   EXPECT_EQ(file.headerText.size(), 1024u);
 }
 
+TEST_F(SmvFileTest, ReadsLinesThatEndInCarriageReturns) {
+  const std::string lines = "BYTE_ORDER=little_endian;\r\nSIZE1=3;\r\nSIZE2=2;\r\nNAME=x;\r\n}";
+  std::string text = "{\r\nHEADER_BYTES=512;\r\n" + lines;
+  text.resize(512, ' ');
+  const SmvFile file = parse(text + sixPixels);
+  EXPECT_EQ(file.pixels[1], 2);
+  EXPECT_EQ(file.text("NAME"), "x");
+  expectError(text + sixPixels + '\r',
+              "has 13 bytes of pixels, 3 x 2 need 12, and its lines end in CR LF");
+}
+
 TEST_F(SmvFileTest, RefusesMalformedFiles) {
   const auto replaced = [](const std::string &from, const std::string &to) {
     std::string lines = usual;

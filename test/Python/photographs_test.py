@@ -301,7 +301,7 @@ SLOW translation FAST 1 0 0 0 0 0
             read_photograph(f"{master}:2")
         with h5py.File(master, "a") as file:
             file["entry/instrument/beam/incident_wavelength"].attrs["units"] = "eV"
-        with self.assertRaisesRegex(nb.FileError, "wavelength is in eV"):
+        with self.assertRaisesRegex(nb.FileError, "wavelength is in 'eV', which is no unit"):
             read_photograph(master)
 
     def test_smv_headers(self):
@@ -322,17 +322,42 @@ SLOW translation FAST 1 0 0 0 0 0
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nXDS_ORGX=2;\nXDS_ORGY=1.5;\n")
         self.assertEqual(read_photograph(path).centre, (1.5, 1.0))
         write("BEAM_CENTER_X=2;\nBEAM_CENTER_Y=1;\n")  # pixels
-        with self.assertRaisesRegex(nb.FileError, "far off a detector of 0.4 x 0.3 mm"):
+        with self.assertRaisesRegex(nb.FileError, "beam at pixel 10, 20, far off a detector of 4 x 3"):
             read_photograph(path)
         write("BEAM_CENTER_X=2;\n")
         with self.assertRaisesRegex(nb.FileError, "does not say BEAM_CENTER_Y; give --geometry"):
             read_photograph(path)
+        write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3 furlong;\n")
+        with self.assertRaisesRegex(nb.FileError, "BEAM_CENTER_Y is in 'furlong', which is no unit of a length"):
+            read_photograph(path)
+        write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nCOMPRESSION=PCK;\n")
+        with self.assertRaisesRegex(nb.FileError, "its pixels are PCK"):
+            read_photograph(path)
+        write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\n")
+        with open(path, "rb") as file:
+            content = file.read()
+
+        def rewritten(change):
+            with open(path, "wb") as file:
+                file.write(change(content))
+            return read_photograph(path)
+
+        # The header keeps its length.
+        text, pixels = content[:512], content[512:]
+        windows = text.rstrip().replace(b"\n", b"\r\n").ljust(512)
+        np.testing.assert_array_equal(rewritten(lambda _: windows + pixels).photons, photograph.photons)
+        with self.assertRaisesRegex(nb.FileError, "lines end in CR LF: it was copied as text"):
+            rewritten(lambda _: windows + pixels.replace(b"\n", b"\r\n"))
+        with self.assertWarnsRegex(nb.Warning, "2 bytes after its 4 x 3 pixels"):
+            rewritten(lambda whole: whole + b"\0\0")
+        wide = text.rstrip().replace(b"unsigned_short", b"long_integer").ljust(512)
+        np.testing.assert_array_equal(rewritten(lambda _: wide + np.arange(12, dtype="<i4").tobytes()).photons, photograph.photons)
 
     def test_sensors(self):
         self.assertAlmostEqual(1 / attenuation_length("CdTe", 0.31003), 11.97, 2)
         self.assertGreater(attenuation_length("CdTe", 12.39842 / 26.7), 2 * attenuation_length("CdTe", 12.39842 / 26.72))
         barrel, other = (os.path.join(self.folder.name, name) for name in ("barrel.cbf", "other.cbf"))
-        write_cbf(barrel, np.zeros((4, 4), int), DISTANCE, CENTRE)
+        write_cbf(barrel, np.zeros((4, 4), int), DISTANCE, (2, 2))
         with open(barrel, "rb") as file:
             content = file.read()
         with open(other, "wb") as file:
@@ -406,7 +431,7 @@ SLOW translation FAST 1 0 0 0 0 0
             return lambda file, detector: detector.__setitem__(name, target)
 
         np.testing.assert_array_equal(tried("plain", lambda *_: None).photons, image)
-        with self.assertWarnsRegex(nb.Warning, "pixel_mask has 4 pixels and its image 12"):
+        with self.assertWarnsRegex(nb.Warning, "pixel_mask has 2 x 2 pixels and its image 3 x 4"):
             tried("small", lambda file, detector: detector.create_dataset("pixel_mask", data=np.ones((2, 2))))
         np.testing.assert_array_equal(tried("circle", link(h5py.SoftLink("/entry"), "again")).photons, image)
         external = [(os.path.join(folder, "secret"), 0, 48)]
@@ -528,7 +553,12 @@ SLOW translation FAST 1 0 0 0 0 0
         with open(path, "rb") as file:
             content = file.read()
         for said, other, says in ((b"# Polarization 0.990", b"# Polarization 1e999", "a polarization of inf"),
-                                  (b" m\r\n# Beam_xy", b" mm\r\n# Beam_xy", "does not say distance")):
+                                  (b" m\r\n# Beam_xy", b" mm\r\n# Beam_xy", "a distance of 0.13 mm; from 1 to 50000 mm"),
+                                  (b"e-6 m x 172e-6", b"e-6 m x 100e-6", "nb-refine needs square pixels"),
+                                  (b") pixels", b") mm", r"write it as \(FAST, SLOW\) pixels"),
+                                  (b"# Beam_xy (3", b"# Beam_xy (300", "beam at pixel 300, 2, far off a detector of 4 x 4"),
+                                  (b"1.00000 A", b"1,00000 A", "'1,00000 A' for # Wavelength, and a number is needed"),
+                                  (b"1.00000 A", b"1.0 furlong", "in 'furlong', which is no unit of a wavelength")):
             with open(path, "wb") as file:
                 file.write(content.replace(said, other))
             with self.assertRaisesRegex(nb.FileError, says):

@@ -45,8 +45,8 @@ std::vector<double> readImageOf(const std::string &path, const Pixels &shape) {
                                   std::to_string(shape.panels * shape.slow) + " x " +
                                   std::to_string(shape.fast));
   // The pedestal of a detector's image is no photons, nor are the scaled numbers of -intfile.
-  if (io::readBytes(path).starts_with("{\nHEADER_BYTES")) {
-    const io::SmvFile smv = io::readSmv(path);
+  if (const std::string bytes = io::readBytes(path); io::isSmv(bytes)) {
+    const io::SmvFile smv = io::parseSmv(path, bytes);
     const double pedestal = smv.number("ADC_OFFSET").value_or(0);
     const double scale = smv.number("INTFILE_SCALE").value_or(1);
     if (!(scale > 0))

@@ -55,7 +55,8 @@ def opened(path, name, number, content):
     except FileError:
         raise
     except Exception as error:
-        raise FileError(f"{path}: fabio does not read it ({printable(error)}); copy the file again") from None
+        raise FileError(f"{path}: fabio does not read it{f' ({printable(error)})' if str(error) else ''}; copy the file again, or look whether it is an "
+                        "image") from None
     if damage := next((line for line in log.lines if re.search("incomplete|corrupt|truncated", line)), None):
         raise FileError(f"{path}: is damaged ({printable(damage)}); copy the file again")
     if data.ndim != 2 or not data.size:

@@ -1,6 +1,7 @@
 """Images of formats that fabio or dxtbx reads, where these packages are installed."""
 
 import dataclasses
+import importlib.util
 import os
 import re
 import struct
@@ -12,6 +13,7 @@ from .._errors import DATA_ERRORS, FileError, printable
 from ._axes import Unplaced
 from ._fabio import opened
 from ._photographs import Photograph, measured, of_mini_header
+from ._units import NUMBER, factor
 
 # Where words of headers have the numbers of a Photograph: by the module of fabio, the names that a
 # word may have, which of its numbers it is, and its unit in that of the Photograph.
@@ -27,6 +29,12 @@ _WORDS = {
     "oxdimage": {"wavelength": (("Wavelength alpha",), 0, 1), "distance": (("Distance in mm",), 0, 1),
                  "pixel": (("Real pixel size x (mm)",), 0, 1), "fast": (("Beam center x",), 0, 1), "slow": (("Beam center y",), 0, 1),
                  "seconds": (("Exposure time in sec",), 0, 1), "cutoff": (("Overflow threshold",), 0, 1)}}
+_KINDS = {"wavelength": "wavelength", "distance": "length", "pixel": "length", "seconds": "time"}
+_EDGES = "PSize_1", "PSize_2"
+# Beginnings of files that are no images, in small letters.
+_KNOWN = {b"<!doctype html": "is a web page; download the image again", b"<html": "is a web page; download the image again",
+          b"\xfd7zxz": "is packed by xz; unpack it (unxz)", b"(\xb5/\xfd": "is packed by zstd; unpack it (unzstd)", b"pk\x03\x04": "is a zip archive; unpack it",
+          b"mtz ": "holds reflections (MTZ); give images"}
 _MAR = 1024  # where the header of a MarCCD or Rayonix TIFF begins
 
 
@@ -42,12 +50,15 @@ def read_foreign(path, name, number, content):
     if fabio is not None:
         raise Unplaced(f"{path}: its header does not say where its detector stands, as far as fabio ({fabio[0]}) and dxtbx read it; give "
                        "--geometry=FILE.expt, which does")
-    raise FileError(f"{path}: is neither CBF nor SMV nor NXmx; other formats need fabio or dxtbx (pip install fabio)")
+    what = next((said for start, said in _KNOWN.items() if content[:200].lstrip().lower().startswith(start)), None) if content else "is empty; copy it again"
+    installed = any(map(importlib.util.find_spec, ("fabio", "dxtbx")))
+    raise FileError(f"{path}: " + (what or "is neither CBF nor SMV nor NXmx" + (", and not known to fabio and dxtbx either; convert it to CBF" if installed else
+                                                                              "; other formats need fabio or dxtbx (pip install fabio)")))
 
 
 def _by_words(path, kind, words, image, content):
     """The Photograph by what the header says; None of kinds whose headers are not known here."""
-    if kind in ("marccdimage", "tifimage") and (said := _mar_header(content, image.shape)) is not None:
+    if kind in ("marccdimage", "tifimage") and (said := _mar_header(path, content, image.shape)) is not None:
         return Photograph(path, measured(image), reader="header of a MarCCD or Rayonix TIFF", **said)
     lines = words.get("imageDescription", "")
     if kind == "pilatusimage" or "# Pixel_size" in lines:
@@ -57,22 +68,26 @@ def _by_words(path, kind, words, image, content):
         return None
     said = {}
     for field, (names, which, unit) in _WORDS[kind].items():
-        numbers = [re.findall(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?", words[name]) for name in names if name in words]
+        numbers = [re.findall(rf"({NUMBER}) *([A-Za-z\u00b5\u00c5]*)", words[name]) for name in names if name in words]
         if numbers and -len(numbers[0]) <= which < len(numbers[0]):
-            said[field] = unit * float(numbers[0][which])
+            number, own = numbers[0][which]
+            said[field] = float(number) * (factor(path, field, own, _KINDS[field]) if own and field in _KINDS else unit)
     if per_cm := said.pop("per_cm", 0.0):  # pixels of a frame of 512
         said["pixel"] = 10 / per_cm * 512 / max(image.shape)
     if kind == "mar345image":
         said |= {"fast": image.shape[1] / 2, "slow": image.shape[0] / 2, "cutoff": 249862.0}
+    if len({words[name].strip() for name in _EDGES if name in words}) > 1:
+        raise FileError(f"{path}: its pixels are {' by '.join(words[name] for name in _EDGES)}; nb-refine needs square pixels")
     if missing := [field for field in ("wavelength", "distance", "pixel", "fast", "slow") if not said.get(field, 0.0) > 0]:
-        raise Unplaced(f"{path}: its header ({kind} of fabio) does not say {', '.join(missing)}; give --geometry=FILE.expt, which does")
+        names = (_WORDS[kind].get(field, ((field,),))[0][0] for field in missing)
+        raise Unplaced(f"{path}: its header ({kind} of fabio) has no number for {', '.join(names)}; give --geometry=FILE.expt, which does")
     centre = said.pop("fast"), said.pop("slow")
     if not said.get("cutoff", 1.0) > 0:
         del said["cutoff"]
     return Photograph(path, measured(image), centre=centre, counting=False, reader=f"words of the header ({kind} of fabio)", **said)
 
 
-def _mar_header(content, shape):
+def _mar_header(path, content, shape):
     """Fields of a Photograph by the header of Mar's and Rayonix' CCDs; None where the TIFF has
     none."""
     order = "<" if content.startswith(b"II") else ">"
@@ -80,6 +95,8 @@ def _mar_header(content, shape):
     if len(content) < 4 * _MAR or (at(84), at(80)) != shape:
         return None
     pedestal, overload = at(780) / 1000, at(104)
+    if at(772) != at(776):
+        raise FileError(f"{path}: its pixels are {at(772) * 1e-6:g} by {at(776) * 1e-6:g} mm; nb-refine needs square pixels")
     return {"wavelength": at(908) * 1e-5, "distance": at(640) / 1000, "centre": (at(644) / 1000, at(648) / 1000), "pixel": at(772) * 1e-6,
             "two_theta": at(668) / 1000, "seconds": at(656) / 1000, "cutoff": float(overload) if overload > 0 else numpy.inf,
             "pedestal": pedestal, "counting": False}

@@ -14,9 +14,8 @@ from ._axes import Axis, Unplaced, frame
 from ._geometry import material_named
 from ._imgcif import Element
 from ._photographs import Photograph, checked, measured, standing
+from ._units import factor, known
 
-_ANGSTROM = {"angstrom": 1.0, "angstroms": 1.0, "A": 1.0, "\u00c5": 1.0, "nm": 10.0, "pm": 0.01, "m": 1e10}
-_MM = {"m": 1e3, "mm": 1.0, "um": 1e-3, "micron": 1e-3, "microns": 1e-3, "angstrom": 1e-7, "cm": 10.0}
 _TURN = numpy.diag([-1.0, 1.0, -1.0])  # from NXmx's frame, in which the beam is along z
 
 
@@ -57,7 +56,12 @@ class Node:
     @property
     def size(self):
         """How many numbers it has."""
-        return math.prod(self._content.get("size", (0,)))
+        return math.prod(self.shape)
+
+    @property
+    def shape(self):
+        """Its numbers along each axis."""
+        return tuple(self._content.get("size", (0,)))
 
     @property
     def text(self):
@@ -86,18 +90,12 @@ def _number(node, default=None):
 
 def _length(path, node):
     """In mm; as HDF5 without a unit has it, in m."""
-    unit = node.attrs.get("units", "m")
-    if unit not in _MM:
-        raise FileError(f"{path}: {node.name} is in {unit}, which is not a length that is known here; write m or mm")
-    return _number(node) * _MM[unit]
+    return _number(node) * factor(path, node.name, str(node.attrs.get("units", "m")), "length")
 
 
 def _wavelengths(path, node):
     """In A; as NXmx without a unit has them, too."""
-    unit = node.attrs.get("units", "angstrom")
-    if unit not in _ANGSTROM:
-        raise FileError(f"{path}: its wavelength is in {unit}, which is not a length that is known here; write angstrom or nm")
-    return node.numbers * _ANGSTROM[unit]
+    return node.numbers * factor(path, "wavelength", str(node.attrs.get("units", "angstrom")), "wavelength")
 
 
 def _axis(path, node):
@@ -106,10 +104,7 @@ def _axis(path, node):
         value = _number(node) * (1.0 if str(node.attrs.get("units", "deg")).startswith("rad") else numpy.pi / 180)
     else:
         value = _length(path, node)
-    unit = node.attrs.get("offset_units", "m")
-    if unit not in _MM:
-        raise FileError(f"{path}: the offset of {node.name} is in {unit}, which is not a length that is known here; write m or mm")
-    offset = numpy.array(node.attrs.get("offset", (0, 0, 0)), float) * _MM[unit]
+    offset = numpy.array(node.attrs.get("offset", (0, 0, 0)), float) * factor(path, f"offset of {node.name}", str(node.attrs.get("offset_units", "m")), "length")
     return Axis(numpy.array(node.attrs["vector"], float), value, rotates, offset, _above(node))
 
 
@@ -144,14 +139,15 @@ def _elements(path, root, modules):
     return elements
 
 
-def _said(path, detector):
-    """Distance (mm) and the beam's place (pixels), of a file that knows no modules."""
+def _said(path, detector, pixel):
+    """Distance (mm) and the beam's place (pixels), of a file that knows no modules. pixel: mm."""
     said = [detector.get(n) for n in ("detector_distance", "beam_center_x", "beam_center_y")]
     said[0] = said[0] if said[0] is not None else detector.get("distance")
     if any(node is None for node in said):
         raise Unplaced(f"{path}: does not say where its detector stands (module, or detector_distance and beam_center_x, _y); give an "
                         "experiment list that does with --geometry=FILE.expt")
-    return _length(path, said[0]), (_number(said[1]), _number(said[2]))
+    lengths = [known(str(node.attrs.get("units", "")), "length") for node in said[1:]]  # some write the beam's place in mm or m
+    return _length(path, said[0]), tuple(_number(node) * (1.0 if length is None else length / pixel) for node, length in zip(said[1:], lengths))
 
 
 def read_nexus(path, name, number, geometry=None):
@@ -162,7 +158,7 @@ def read_nexus(path, name, number, geometry=None):
     parts = [part for part in (entry.get("instrument"), entry.get("sample")) if part is not None] if entry else []
     found = [detector for part in parts[:1] for detector in part.groups("NXdetector")]
     if len(found) != 1:
-        raise Unplaced(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed")
+        raise Unplaced(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed; write it anew with one")
     detector, = found
     modules = detector.groups("NXdetector_module") or [detector]
     kind = " ".join(node.text for node in map(detector.get, ("description", "type")) if node)
@@ -174,15 +170,17 @@ def read_nexus(path, name, number, geometry=None):
     if (thickness := detector.get("sensor_thickness")) is not None:
         more["thickness"] = _length(path, thickness)
     if (seconds := detector.get("count_time")) is not None:
-        more["seconds"] = _number(seconds)
+        more["seconds"] = _number(seconds) * factor(path, seconds.name, str(seconds.attrs.get("units", "s")), "time")
     if (material := detector.get("sensor_material")) is not None:
         more["material"] = material_named(material.text)
     image, none = _core.nexus_image(name, number)
     # Dectris marks gaps by the largest number, and bad pixels by the one before.
     photons = numpy.where((image >= lowest) & (image < min(none - more["counting"], 2**31 - 1)), image, -numpy.inf)
     mask = node.numbers if (node := detector.get("pixel_mask")) is not None else _setting(name, detector, "pixel_mask")
-    if 0 < mask.size < photons.size:
-        warnings.warn(f"{path}: its pixel_mask has {mask.size} pixels and its image {photons.size}, so that it masks none", Warning, stacklevel=2)
+    shape = node.shape if node is not None else (mask.size,)
+    if 0 < mask.size < photons.size or len(shape) > 1 and mask.size and shape[-2:] != photons.shape[-2:]:
+        warnings.warn(f"{path}: its pixel_mask has {' x '.join(map(str, shape))} pixels and its image {' x '.join(map(str, photons.shape))}, so that it "
+                      "masks none", Warning, stacklevel=2)
     elif mask.size:
         photons = numpy.where(mask[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
     if geometry is not None:
@@ -192,7 +190,10 @@ def read_nexus(path, name, number, geometry=None):
     if elements is None and photons.ndim == 3:
         raise Unplaced(f"{path}: has {len(photons)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
     if elements is None:
-        distance, centre = _said(path, detector)
+        distance, centre = _said(path, detector, pixel)
+        angle = next((node for name in ("polar_angle", "goniometer/two_theta") if (node := detector.get(name)) is not None), None)
+        if angle is not None:
+            more["two_theta"] = _number(angle) * (180 / numpy.pi if str(angle.attrs.get("units", "")).startswith("rad") else 1.0)
         return checked(Photograph(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, reader="distance and beam of HDF5", **more))
     if len(elements) > 1 and any(element.size is None for element in elements):
         raise FileError(f"{path}: does not say where its modules are in its image (data_origin, data_size)")
@@ -234,7 +235,7 @@ def _pixel(path, detector, modules):
             raise Unplaced(f"{path}: does not say how large its pixels are (x_pixel_size, y_pixel_size); give --geometry=FILE.expt, which does")
         sizes = [fast, modules[0].get("slow_pixel_direction") or fast]
     pixel, other = (_length(path, node) for node in sizes)
-    if abs(pixel / other - 1) > 1e-3:
+    if not pixel > 0 or abs(pixel - other) > 1e-3 * pixel:
         raise FileError(f"{path}: its pixels are {pixel:.4g} mm by {other:.4g} mm; nb-refine needs square pixels")
     return pixel
 

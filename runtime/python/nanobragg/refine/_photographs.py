@@ -1,6 +1,8 @@
 """Diffraction images with the experiment that their headers describe."""
 
+import base64
 import dataclasses
+import hashlib
 import os
 import re
 import warnings
@@ -16,6 +18,7 @@ from ._fabio import read_pixels
 from ._geometry import attenuation_length, material_named
 from ._imgcif import is_full, read_header
 from ._panels import ACROSS, BEAM, Panels, placed
+from ._units import NUMBER, first
 
 
 @dataclasses.dataclass
@@ -56,13 +59,14 @@ class Photograph:
                                    photons=of(self.photons), cutoff=of(self.cutoff))
 
 
+_PIXELS = b"\x0c\x1a\x04\xd5"  # begins a CBF's
 _UNKNOWN = 0.15  # part by which a gain is unsure that is not known
-_NUMBER = r"([-+0-9.eE]+)"
-_WANTED = {"wavelength": rf"# Wavelength {_NUMBER} A", "distance": rf"# Detector_distance {_NUMBER} m\b",
-           "centre": rf"# Beam_xy \({_NUMBER}, *{_NUMBER}\) pixels", "pixel": rf"# Pixel_size {_NUMBER} m\b"}
-_OPTIONAL = {"cutoff": rf"# Count_cutoff {_NUMBER} counts", "polarization": rf"# Polarization {_NUMBER}",
-             "two_theta": rf"# Detector_2theta {_NUMBER} deg", "start": rf"# Start_angle {_NUMBER} deg",
-             "seconds": rf"# Exposure_time {_NUMBER} s", "step": rf"# Angle_increment {_NUMBER} deg"}
+_WORDS = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t:=]+([^\s:=].*)", re.M)  # a line of Dectris' headers
+_WANTED = ("Wavelength", "wavelength", "A"), ("Detector_distance", "length", "m"), ("Pixel_size", "length", "m")  # kinds, units where none is said
+_CENTRE = re.compile(rf"\(\s*({NUMBER})\s*,\s*({NUMBER})\s*\) *pix")
+_OPTIONAL = {"cutoff": "Count_cutoff", "polarization": "Polarization", "two_theta": "Detector_2theta", "start": "Start_angle", "step": "Angle_increment"}
+_POSSIBLE = {"wavelength": (0.01, 100.0, " A"), "distance": (1.0, 5e4, " mm"), "pixel": (1e-3, 10.0, " mm"), "thickness": (0.0, 50.0, " mm"),
+             "polarization": (0.0, 1.0, "")}
 
 
 def measured(image, undefined=-1.0):
@@ -99,8 +103,8 @@ def read_photograph(path, geometry=None):
         if _nexus.is_hdf5(name):
             return _nexus.read_nexus(str(path), name, number, geometry)
         content = unpacked(name)
-        if content.startswith(_smv.START):
-            return _of_smv(str(path), name, content, geometry)
+        if _smv.is_smv(content):
+            return _of_smv(str(path), content, geometry)
         if content.startswith(b"###CBF"):
             return _of_cbf(str(path), content, geometry)
     except Unplaced:
@@ -114,14 +118,24 @@ def read_photograph(path, geometry=None):
     return checked(geometry.photograph(str(path), _core.parse_image(str(path), content) if image is None else image, False))
 
 
-def _of_smv(path, name, content, geometry):
-    image = _smv.pixels(path, name, content)
+def _of_smv(path, content, geometry):
+    image = _smv.pixels(path, content)
     if geometry is not None:
         return checked(geometry.photograph(path, image, False))
-    return checked(Photograph(path, measured(image), reader="header of SMV", **_smv.read_header(path, content, image.shape)))
+    return checked(Photograph(path, measured(image), reader="header of SMV", **_smv.read_header(path, content)))
+
+
+def _check_sum(path, content):
+    """A warning where the checksum of the first pixels is another."""
+    begin = content.find(_PIXELS) + len(_PIXELS)
+    said, size = (re.search(pattern, content[:begin]) for pattern in (rb"Content-MD5: *([A-Za-z0-9+/]+)", rb"X-Binary-Size: *(\d+)"))
+    if said and size and not base64.b64encode(hashlib.md5(content[begin:begin + int(size[1])]).digest()).startswith(said[1]):
+        warnings.warn(f"{path}: its pixels are not those of its checksum (Content-MD5); it is damaged, or was copied as text; copy it again", Warning,
+                      stacklevel=2)
 
 
 def _of_cbf(path, content, geometry):
+    _check_sum(path, content)
     header = content.partition(b"--CIF-BINARY-FORMAT-SECTION--")[0].decode("latin-1")
     image = _core.parse_image(path, content)
     counting = bool(re.search(r"# Detector: [^\n]{0,200}(PILATUS|EIGER)", header, re.I))
@@ -143,29 +157,35 @@ def of_mini_header(path, header, image, counting, reader="header of miniCBF"):
     if curved := re.search(r"# Detector: *(PILATUS\w* 12M)", header, re.I):
         raise Unplaced(f"{path}: is of a {curved[1]}, a barrel of modules, and its header describes one plane; give --geometry=FILE.expt, "
                        "which says where they stand (dials.import writes it)")
-    said = {name: _of_line(path, header, name, pattern) for name, pattern in _WANTED.items()}
-    if missing := [name for name, value in said.items() if value is None]:
+    said = _words(header)
+    if missing := [f"# {word}" for word in ("Wavelength", "Detector_distance", "Pixel_size", "Beam_xy") if word not in said]:
         raise Unplaced(f"{path}: its header does not say {', '.join(missing)}; give --geometry=FILE.expt, which does")
-    return _with_options(Photograph(path, measured(image), said["wavelength"][0], 1e3 * said["distance"][0], tuple(said["centre"]),
-                                    1e3 * said["pixel"][0], counting=counting, reader=reader), header)
+    wavelength, distance, pixel = (first(path, f"# {word}", said[word], kind, unit) for word, kind, unit in _WANTED)
+    centre, edges = _CENTRE.match(said["Beam_xy"]), said["Pixel_size"].split(" x ")
+    if not centre:
+        raise FileError(f"{path}: its header has '# Beam_xy {said['Beam_xy'][:40]}'; write it as (FAST, SLOW) pixels, or give --geometry=FILE.expt")
+    if len(edges) > 1 and abs(first(path, "# Pixel_size", edges[1], "length", "m") / pixel - 1) > 1e-3:
+        raise FileError(f"{path}: its pixels are {said['Pixel_size'][:40]}; nb-refine needs square pixels")
+    return _with_options(Photograph(path, measured(image), wavelength, distance, (float(centre[1]), float(centre[2])), pixel, counting=counting,
+                                    reader=reader), header)
 
 
-def _of_line(path, header, name, pattern):
-    found = re.search(pattern, header)
-    try:
-        return [float(text) for text in found.groups()] if found else None
-    except ValueError:
-        raise FileError(f"{path}: its header has no number for {name}: {found[0]}") from None
+def _words(header):
+    """Dectris' lines by their first words."""
+    return {word: rest for word, rest in reversed(_WORDS.findall(header.replace("\r", "\n")))}
 
 
 def _with_options(photograph, header):
     """With what Dectris' lines say beside the geometry."""
-    for name, pattern in _OPTIONAL.items():
-        if (value := _of_line(photograph.path, header, name, pattern)) is not None:
-            setattr(photograph, name, value[0])
-    if sensor := re.search(rf"# (\w+) sensor, thickness {_NUMBER} m", header):
+    said = _words(header)
+    for name, word in _OPTIONAL.items():
+        if found := re.match(NUMBER, said.get(word, "")):
+            setattr(photograph, name, float(found[0]))
+    if re.match(NUMBER, said.get("Exposure_time", "")):
+        photograph.seconds = first(photograph.path, "# Exposure_time", said["Exposure_time"], "time", "s")
+    if sensor := re.search(r"# *(\w+) sensor, thickness (.*)", header):
         photograph.material = material_named(sensor[1])
-        photograph.thickness = 1e3 * float(sensor[2])
+        photograph.thickness = first(photograph.path, "thickness", sensor[2], "length", "m")
     return photograph
 
 
@@ -191,12 +211,21 @@ def described(photograph, shape, masked, given=False):
 
 def checked(photograph):
     """The image, if its numbers are possible. FileError."""
-    for name in ("wavelength", "distance", "pixel"):
-        if not 0 < getattr(photograph, name) < numpy.inf:
-            raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be greater than 0")
-    for name in ("centre", "thickness", "polarization", "two_theta", "start", "step", "seconds"):
+    for name, (least, most, unit) in _POSSIBLE.items():
+        if not least <= getattr(photograph, name) <= most:
+            raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name):g}{unit}; from {least:g} to {most:g}{unit} are possible; "
+                            "correct it and its unit, or give --geometry=FILE.expt")
+    for name in ("centre", "two_theta", "start", "step", "seconds"):
         if not numpy.isfinite(getattr(photograph, name)).all():
             raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be a finite number")
+    said = photograph.axes is not None or photograph.panels is not None
+    slow, fast = photograph.photons.shape[-2:]
+    if not said and not photograph.two_theta and not all(-n < at < 2 * n for at, n in zip(photograph.centre, (fast, slow))):
+        raise FileError(f"{photograph.path}: its header has the beam at pixel {photograph.centre[0]:.6g}, {photograph.centre[1]:.6g}, far off a detector of "
+                        f"{fast} x {slow}; correct it and its unit, or give --geometry=FILE.expt")
+    photograph.seconds = max(photograph.seconds, 0.0)  # less than none is not known
+    if not photograph.cutoff > 0:
+        photograph.cutoff = numpy.inf
     if photograph.thickness > 0 and photograph.material and attenuation_length(photograph.material, photograph.wavelength) is None:
         warnings.warn(f"{photograph.path}: the attenuation of its sensor of {photograph.material} is not known here; spots at high "
                       "angles lie farther out than they are predicted", Warning, stacklevel=2)
