@@ -49,19 +49,24 @@ class Means(unittest.TestCase):
         cls.truth = grid[tuple(np.abs(np.mgrid[-14:15, -14:15, -14:15]))]**2
         model = np.sqrt(np.maximum(cls.truth, 100)) * np.exp(random.normal(scale=SPOILT, size=grid.shape)[tuple(np.abs(np.mgrid[-14:15, -14:15, -14:15]))])
         cls.amplitudes = Amplitudes(model, (-14, -14, -14), "P 2 2 2")
+        cls.found = Observations(cls.amplitudes, cls.crystals(random, cls.CRYSTALS, cls.EACH, cls.RELATIVE, cls.TAIL, 1.0), range(cls.CRYSTALS))
+
+    @classmethod
+    def crystals(cls, random, count, each, relative, tail, wrong):
+        """wrong: sigma of B factors, A^2, and of scales, a twentieth of it."""
         every = []
-        for _ in range(cls.CRYSTALS):
-            hkl = random.integers(1, 15, (cls.EACH, 3)) * random.choice([-1, 1], (cls.EACH, 3))
-            squares, share = ((hkl / 50)**2).sum(axis=1), random.uniform(0.02, 1, cls.EACH)
+        for _ in range(count):
+            hkl = random.integers(1, 15, (each, 3)) * random.choice([-1, 1], (each, 3))
+            squares, share = ((hkl / 50)**2).sum(axis=1), random.uniform(0.02, 1, each)
             per = 0.05 * share * np.exp(random.normal())
-            off = np.hypot(cls.RELATIVE, cls.TAIL * np.sqrt(-2 * np.log(share))) * random.normal(size=cls.EACH)
-            scale = np.exp(random.normal(scale=0.05) - random.normal() * squares / 2)
+            off = np.hypot(relative, tail * np.sqrt(-2 * np.log(share))) * random.normal(size=each)
+            scale = np.exp(random.normal(scale=0.05 * wrong) - wrong * random.normal() * squares / 2)
             light = cls.truth[tuple((hkl + 14).T)] * per * scale * np.maximum(1 + off, 0)
             photons = random.poisson(light + cls.LEVEL) - cls.LEVEL
-            none, one = np.zeros(cls.EACH), np.ones(cls.EACH)
-            every.append(Integrated(hkl, none, none, np.zeros((cls.EACH, 2)), none, photons, np.maximum(photons + cls.LEVEL, 0.3 * cls.LEVEL),
+            none, one = np.zeros(each), np.ones(each)
+            every.append(Integrated(hkl, none, none, np.zeros((each, 2)), none, photons, np.maximum(photons + cls.LEVEL, 0.3 * cls.LEVEL),
                                     one, per, share, none, squares, none, one, one))
-        cls.found = Observations(cls.amplitudes, every, range(cls.CRYSTALS))
+        return every
 
     def true(self, hkl):
         return self.truth[tuple((hkl + 14).T)]
@@ -81,6 +86,12 @@ class Means(unittest.TestCase):
         self.assertGreater(dark.sum(), 100)
         mean, sigma = self.found.mean[dark].mean(), np.sqrt((self.found.sigma[dark]**2).sum()) / dark.sum()
         self.assertLess(abs(mean), 2.5 * sigma)
+
+    def test_large_errors_of_partialities_leave_scales(self):
+        """Three crystals whose scales and B factors are right, four times."""
+        for seed in range(4):
+            found = Observations(self.amplitudes, self.crystals(np.random.default_rng(seed), 3, 2000, 0.25, 0.2, 0.0), range(3))
+            self.assertLess(np.abs(found.scales[1]).max(), 1.5)
 
     def test_the_posterior_is_nearer_than_data_or_model(self):
         few = Observations.__new__(Observations)

@@ -12,10 +12,12 @@ from .._arrays import distinct
 
 _SHELLS, _LEAST = 15, 60  # shells of resolution, and observed reflections of each
 _ROUNDS = 6  # in which scales and errors are fitted
-_SURE = 5.0  # sigmas of a mean that scales are compared with
+_SURE = 5.0  # sigmas by photons of a mean that scales are compared with
 _KNOWN = 1e-4  # precision of scales (logarithm) and B factors (A^2) about those of the fit
+_BY_MODEL = 0.1  # part of a crystal's reflections that its fit has these by: bright ones tell most
 _WRONG = 5.0  # sigmas beyond which an observation counts less and less
 _START = numpy.log([1.0, 0.03, 0.03])  # logarithms of errors, see variances()
+_STEP = 0.3  # by which these are tried
 _TRIED = 20000  # observations that say these
 _POINTS = 129  # at which a function of F is added up
 
@@ -46,7 +48,10 @@ class Observations:
         self.first = photons / per, variance / per**2, slope / per
         self.far = -2 * numpy.log(numpy.minimum(self.partiality, 1))
         self.scales = numpy.zeros((2, len(integrated)))  # logarithms, and B factors, about those of the fit
-        self.middle = self.squares - (self.of_crystals(self.squares) / numpy.maximum(self.of_crystals(1.0), 1))[self.crystal]
+        self.middles = self.of_crystals(self.squares) / numpy.maximum(self.of_crystals(1.0), 1)
+        self.middle = self.squares - self.middles[self.crystal]
+        self.of_reflections = self.sums(self.squares) / numpy.maximum(self.sums(1.0 + 0 * self.squares), 1)
+        self.common = numpy.zeros(2)
         self.errors = _START
         self._scaled()
         for _ in range(_ROUNDS):
@@ -79,6 +84,10 @@ class Observations:
         photons = numpy.maximum(variance + self.slope[which] * (mean - numpy.maximum(self.I[which], 0)), 0.1 * variance)
         return noise * photons + (relative + tail * self.far[which] + self.doubt[which]) * mean**2
 
+    def _trusted(self, mean, variance):
+        """Weights of observations of reflections of these intensities; large distances count less."""
+        return 1 / variance / (1 + ((self.I - mean)**2 / variance / _WRONG**2)**2)
+
     def merged(self, which=None):
         """Mean intensity and its sigma of each reflection, nan where there is none, and number of
         observations. which: of these."""
@@ -90,8 +99,7 @@ class Observations:
                 mean = self.sums(weights * self.I) / total
                 sigma = total**-0.5
             each = numpy.nan_to_num(mean)[self.row]
-            variance = self.variances(each, self.errors)
-            weights = use / variance / (1 + ((self.I - each)**2 / variance / _WRONG**2)**2)
+            weights = use * self._trusted(each, self.variances(each, self.errors))
         return mean, sigma, self.sums(use).astype(int)
 
     def _fit_errors(self):
@@ -112,36 +120,70 @@ class Observations:
             z = numpy.abs(I - (sums(weights * I) - weights * I) / rest) / numpy.sqrt(whole)
             return 0.5 * (numpy.log(whole) + special.huber(3.0, z) * 2).sum() + 0.5 * ((errors - _START)**2).sum()
 
-        self.errors = optimize.minimize(unlikely, self.errors, method="Nelder-Mead", options={"xatol": 0.01, "fatol": 0.1}).x
+        simplex = self.errors + _STEP * numpy.vstack([numpy.zeros(len(self.errors)), numpy.eye(len(self.errors))])
+        self.errors = optimize.minimize(unlikely, self.errors, method="Nelder-Mead",
+                                        options={"xatol": 0.01, "fatol": 0.1, "initial_simplex": simplex}).x
 
     def _fit_scales(self):
         """A scale and a B factor of each crystal, by other crystals' intensities of the same
-        reflections, and by the model's."""
+        reflections, about those of its fit to the model. What all crystals have in common is by the
+        model: reflections that are compared are those that are bright, of which more are so by
+        chance than weak by chance.
+        """
         mean = self.mean[self.row]
-        use = mean > _SURE * self.sigma[self.row]
+        use = mean > _SURE * self._noise()[self.row]
         mean = numpy.where(use, mean, 1)
-        weights = use * mean**2 / self.variances(mean, self.errors)
-        known = numpy.isfinite(self.model) & (self.sums(use) > 0)
-        off = numpy.where(known, numpy.log(numpy.where(known, self.mean, 1)) - numpy.nan_to_num(self.model), 0)
-        doubt = max(1.4826 * float(numpy.median(numpy.abs(off[known] - numpy.median(off[known])))) if known.any() else 1.0, 0.01)
-        by_model = known / doubt**2 / (1 + (off / doubt / _WRONG)**2)
-        rest = numpy.where(known, off, 0)[self.row] + self.I / mean - 1
-        rest = numpy.where(use, rest, 0)
-        total = numpy.maximum(self.sums(weights) + by_model, 1e-9)
+        weights = use * mean**2 * self._trusted(mean, self.variances(mean, self.errors))
+        rest = numpy.where(use, self.I / mean - 1, 0)
+        total = numpy.maximum(self.sums(weights), 1e-9)
         shape, slope = self.scales.shape, self.middle / 2
         by_crystal = lambda values: numpy.concatenate([self.of_crystals(values), self.of_crystals(values * slope)])
         without = lambda values: weights * (values - (self.sums(weights * values) / total)[self.row])
+        known = numpy.isfinite(self.model) & (self.sums(use) > 0)
+        off = numpy.log(self.mean[known]) - self.model[known]
+        doubt = max(1.4826 * float(numpy.median(numpy.abs(off - numpy.median(off)))), 0.01) if known.any() else 1.0
+        sure = _BY_MODEL / doubt**2 * numpy.concatenate([self.of_crystals(use), self.of_crystals(use * slope**2)]) + _KNOWN
 
         def curvature(change):
             scale, B = change.reshape(shape)
-            return by_crystal(without(scale[self.crystal] + B[self.crystal] * slope)) + _KNOWN * change
+            return by_crystal(without(scale[self.crystal] + B[self.crystal] * slope)) + sure * change
 
         size = self.scales.size
-        unit = self.of_crystals(weights) + _KNOWN, self.of_crystals(weights * slope**2) + _KNOWN
-        change, _ = linalg.cg(linalg.LinearOperator((size, size), curvature), -by_crystal(without(rest)),
-                              M=sparse.diags(1 / numpy.concatenate(unit)), maxiter=200)
+        unit = numpy.concatenate([self.of_crystals(weights), self.of_crystals(weights * slope**2)]) + sure
+        away = (self.scales - self._common()).ravel()
+        change, _ = linalg.cg(linalg.LinearOperator((size, size), curvature), -by_crystal(without(rest)) - sure * away, M=sparse.diags(1 / unit),
+                              maxiter=200)
         self.scales += change.reshape(shape)
+        self._fit_common()
         self._scaled()
+
+    def _noise(self):
+        """The sigma of each reflection's intensity by its photons alone."""
+        return numpy.maximum(self.sums(1 / self.variance), 1e-300)**-0.5
+
+    def _common(self):
+        """The scales and B factors of crystals that are those of their fits but for what all have in
+        common."""
+        scale, B = self.common
+        return numpy.stack([scale + B * self.middles / 2, 0 * self.middles + B])
+
+    def _fit_common(self):
+        """The scale and the B factor that all crystals have in common, by the logarithms of
+        intensities over the model's, of reflections that are bright in both together."""
+        known = numpy.isfinite(self.model) & (self.mean > 0)
+        model, mean = self.model[known], numpy.log(self.mean[known])
+        bright = 0.5 * (model + mean) > numpy.log(_SURE * self._noise()[known])
+        if bright.sum() < _LEAST:
+            return
+        rows, off = numpy.stack([numpy.ones(bright.sum()), self.of_reflections[known][bright] / 2]), (model - mean)[bright]
+        change = numpy.array([numpy.median(off), 0.0])
+        for _ in range(_ROUNDS):
+            left = off - change @ rows
+            weights = 1 / (1 + (left / numpy.maximum(1.4826 * numpy.median(numpy.abs(left)), 0.01))**2)
+            change = numpy.linalg.solve((rows * weights) @ rows.T, (rows * weights) @ off)
+        before = self._common()
+        self.common = self.common + change
+        self.scales += self._common() - before
 
     def parts(self):
         """Means and sigmas of the reflections on stills of even and of odd numbers, and of both
