@@ -126,9 +126,9 @@ class Observations:
 
     def _fit_scales(self):
         """A scale and a B factor of each crystal, by other crystals' intensities of the same
-        reflections; its fit to the model says where these are about. What all crystals have in
-        common is by the model: reflections that are compared are those that are bright, of which
-        more are so by chance than weak by chance.
+        reflections, with its fit to the model as a prior. The model also says what all crystals
+        have in common: only bright reflections are compared, and more of them are bright by chance
+        than weak by chance.
         """
         mean = self.mean[self.row]
         use = mean > _SURE * self._noise()[self.row]
