@@ -1082,6 +1082,15 @@ class OfNoise(unittest.TestCase):
         self.assertGreater(parts["rings"], 1.02)
         self.assertGreater(parts["haloes"], 1.3)
 
+    def test_pixels_beside_a_gap_that_get_a_part_of_the_light_are_in_its_shadow(self):
+        radii = np.hypot(*(np.indices((400, 400)) - 200)).astype("f4")
+        inside, rim = radii < 180, (radii >= 177) & (radii < 180)
+        counts = np.random.default_rng(5).poisson(np.where(rim, 600, 1000)).astype(float)
+        background = Background(counts, inside, np.zeros_like(radii))
+        self.assertTrue(background.shadows[rim].all())
+        self.assertLess(background.shadows[radii < 174].mean(), 1e-3)
+        self.assertAlmostEqual(background.chi2(counts), 1.0, delta=0.05)
+
 
     def test_the_rim_of_a_detector_has_no_numbers(self):
         numbers = np.random.default_rng(1).normal(200, 20, (64, 64)).round()

@@ -16,6 +16,7 @@ _RINGS, _ABOUT, _HALO = 0.05, 151, 16  # part by which profiles of rings stand o
 _BRIGHT = 3.0  # sigmas of a pixel that is brighter
 _LEAST = 20  # pixels of which a step of the profile is the mean
 _AROUND, _LEAST_AROUND = 0.3, 100  # part of the pixels at one radius, and pixels, that are strong where there is a ring
+_DIM, _SURE = 0.8, 5.0  # the same of a pixel beside a shadow, and sigmas
 _SHADOW = 0.6  # share of the profile: what holds less is in a shadow
 
 
@@ -52,6 +53,14 @@ class Background:
         if on_rings.any():
             _level(rings, counts - self.model, on_rings, _REACHES[1], parts)
             self.model += rings
+        # Beside gaps and shadows there are pixels that get a part of the light.
+        dim = outside & (counts < _DIM * self.model) & ((self.model - counts)**2 > _SURE**2 * numpy.maximum(self.model, 1))
+        if dim.any():
+            dim &= _core.dilated(~outside, _TILE)
+            dim = _core.dilated(dim, 1) & outside
+            self.shadows |= dim
+            outside = outside & ~dim
+            _level(self.model, counts, outside & ~on_rings, None, parts)
         self.outside = outside
         profile = smooth + sharp
         self._rings = (numpy.abs(profile / ndimage.median_filter(profile, _ABOUT, mode="nearest") - 1) > _RINGS)[ring]

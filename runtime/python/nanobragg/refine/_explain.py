@@ -20,9 +20,10 @@ _BEGIN, _EDGE = (numpy.radians(0.15), 5e-4, 2e-4), 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
 BOX = 15  # pixels, edge of the boxes about spots
 MOST_SETS = 4  # sets of mosaic blocks
-# Part of the cost by which another set has to make this less, at its first start and at two later
-# ones, since one of several is lucky more often.
-_PAYS = 0.03, 0.1, 0.1
+# Starts of another set, whether it is wide or apart from the others, the better of several, and the
+# part of the cost by which it has to make this less: later ones by more, since one of several is
+# lucky more often.
+_STARTS = ((True, False), 0.03), ((False,), 0.1), ((False,), 0.1)
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 _NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of less light show the background
 DETECTOR = ("distance", "centre", "tilt")
@@ -317,7 +318,8 @@ class Fit:
 
         best = fitted(some, self.model, some.brightened(self.model, self.x))
         while (lattice := some.asking(*best[:2], self.sets)) is not None:
-            tried = ((fitted(some, *some.with_set(*best[:2], lattice, random)), pays) for pays in _PAYS)
+            tried = ((min((fitted(some, *some.with_set(*best[:2], lattice, wide, random)) for wide in starts), key=lambda one: one[2]), pays)
+                     for starts, pays in _STARTS)
             other = next((one for one, pays in tried if one[2] < (1 - pays) * best[2]), None)
             if other is None:
                 break

@@ -21,6 +21,7 @@ _SOME = 300  # spots of a lattice that the fit begins with
 _LEAST = 1e-6  # partiality of a reflection whose place is foretold
 _SWEEP = 4  # directions of a sweep: one kernel for all, which compiles in a third of the time of one of eight
 _APART = 2.5e-3  # rad from the others at which another set of blocks begins
+_TAILS = 3.0  # times as wide as the first, where another set begins that is of the tails of its orientations
 _NOISE = 0.5  # cost of a number that is as far off as its noise, in the mean, and somewhat more
 _UNITS = {"orientation": 1e-3, "mosaicity": 0.3, "scale": 0.3, "divergence": 0.3, "size": 0.3, "bandwidth": 0.3, "distance": 0.3,
           "centre": 0.1, "B": 5.0}
@@ -242,11 +243,13 @@ class MomentFit:
             x[[len(OF_SET) * of + 6 for of in blocks.sets_of(k)]] += numpy.median(ratio[self.lattice == k])
         return x
 
-    def with_set(self, blocks, x, lattice, random):
-        """Blocks with one more set of a lattice, and their numbers."""
+    def with_set(self, blocks, x, lattice, wide, random):
+        """Blocks with one more set of a lattice, and their numbers. wide: whether it is spread more
+        than the others, in place of standing apart."""
         sets = x[:blocks.first].reshape(blocks.sets, -1)[blocks.sets_of(lattice)]
         shares = numpy.exp(sets[:, 6])
-        return blocks.with_set(x, shares @ sets[:, :3] / shares.sum() + random.normal(scale=_APART, size=3), 1.0, 0.5, lattice=lattice)
+        apart = 0.0 if wide else random.normal(scale=_APART, size=3)
+        return blocks.with_set(x, shares @ sets[:, :3] / shares.sum() + apart, _TAILS if wide else 1.0, 0.5, lattice=lattice)
 
     def _left(self, moments):
         dark = moments[:, 0] == 0  # the table has no place of these, only that they are dark
