@@ -20,7 +20,7 @@ Instructions of a sample and the cycles that they take at least, for crystals of
 edge. The test `instruction-counts` compiles and counts these kernels again and fails when a number
 has risen; `nb-bench --baseline=test/bench/instructions.json --update` writes the file that this
 page is made of. `nb-compile FLAGS --emit=stats` prints such numbers [of any
-kernel](../debugging.md#numbers).
+kernel](../profiling.md#numbers).
 """
 
 

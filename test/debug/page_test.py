@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""page_test.py NB_SIM COMPILER PAGE: the transcripts of docs/debugging.md, block by block, each command as it stands; and those of
-flags of MLIR in docs/laboratory.md."""
+"""page_test.py NB_SIM COMPILER DOCS: the transcripts of the pages on profiling, debugging and options of MLIR, block by block, each
+command as it stands."""
 
 import os
 import pathlib
@@ -13,11 +13,13 @@ import unittest
 
 from perf_test import reason
 
-NB_SIM, COMPILER, PAGE = map(os.path.abspath, sys.argv[1:4])
+NB_SIM, COMPILER, DOCS = map(os.path.abspath, sys.argv[1:4])
+PAGES = [pathlib.Path(DOCS, name).read_text() for name in ("profiling.md", "debugging.md", "mlir-options.md")]
 
 
-def blocks(language, page=PAGE):
-    return re.findall(rf"^```{language}\n(.*?)^```", pathlib.Path(page).read_text(), re.M | re.S)
+def blocks(language):
+    """Each once; profiling and debugging show the same experiment."""
+    return list(dict.fromkeys(block for page in PAGES for block in re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)))
 
 
 def commands(block, prompt):
@@ -39,7 +41,7 @@ class Page(unittest.TestCase):
                                 DEBUGINFOD_URLS="", HOME=self.folder,
                                 PATH=f"{os.path.dirname(NB_SIM)}:{os.environ['PATH']}")
         self.environment.pop("NB_CACHE", None)
-        self.experiment, = blocks("sh")
+        self.experiment = blocks("sh")[0]
 
     def shell(self, script):
         done = subprocess.run(["bash", "-c", self.experiment + script], cwd=self.folder, env=self.environment, text=True,
@@ -60,9 +62,7 @@ class Page(unittest.TestCase):
             self.shows(self.shell(command), shown)
 
     def test_flags_of_mlir(self):
-        laboratory = pathlib.Path(PAGE).with_name("laboratory.md")
-        block, = [block for block in blocks("console", laboratory) if "--mlir-timing" in block]
-        for command, shown in commands(block, "$ "):
+        for command, shown in commands(self.transcript("--mlir-timing"), "$ "):
             with self.subTest(command):
                 self.shows(self.shell(command + (" || true" if "tming" in command else "")), shown)
 

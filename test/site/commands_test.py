@@ -64,6 +64,21 @@ class Commands(unittest.TestCase):
                     ast.parse(block)
         self.assertGreater(count, 10)
 
+    def test_lengths(self):
+        """A how-to has at most 150 lines, any page that is written by hand 250; a section of the sidebar has ten entries."""
+        sections = re.findall(r":caption: (.*)\n:maxdepth: 1\n\n((?:.+\n)+)```", (ROOT / "docs/index.md").read_text())
+        self.assertGreater(len(sections), 5)
+        how_to = [name for title, names in sections if title not in ("Reference", "Background", "Project") for name in names.split()]
+        for title, names in sections:
+            with self.subTest(section=title):
+                self.assertLessEqual(len(names.split()), 10)
+        for page in PAGES:
+            name = str(page.relative_to(ROOT)).removeprefix("docs/").removesuffix(".md")
+            if "rationale" not in page.parts:
+                with self.subTest(page=name):
+                    most = 150 if name in how_to and name != "architecture" else 250
+                    self.assertLessEqual(len(page.read_text().splitlines()), most)
+
     def test_files(self):
         for page in PAGES:
             for block in blocks(page, "sh"):

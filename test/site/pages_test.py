@@ -13,7 +13,9 @@ import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = sys.argv[2:] or "averages averages-methods background coming-from comparing data-sets derivatives judging-pipelines labels laboratory many-processes panels pixels python stills structure-factors".split()
+PAGES = sys.argv[2:] or """averages averages-methods background coming-from comparing data-sets derivatives judging-pipelines labels
+    laboratory many-processes panels pixels python rewriting stills structure-factors structure-factors-by-energy
+    torch-and-jax""".split()
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 
 # Stands in front of the programs: fills in what the reader would and makes images small.
