@@ -110,7 +110,7 @@ def main():
             print(f"{precision}, {against}: {statistics.median(ratios):.2f} times", flush=True)
 
     commit, today = said("git", "rev-parse", "--short=10", "HEAD") or "unknown", datetime.date.today().isoformat()
-    lines = ["# Whole commands, measured by one command", "",
+    lines = ["# Benchmarks of whole commands", "",
              "How long whole commands take, on one machine. `test/bench/page.py` wrote this page and its history.", "",
              f"{today}, commit {commit}, {said(nb_sim, '--version')}, {processor()}, {platform.system()} "
              f"{platform.release().split('-')[0]}, load {os.getloadavg()[0]:.1f}.",
