@@ -97,7 +97,7 @@ class Sets(unittest.TestCase):
         self.assertEqual(len(list(Frames(self.sim, misset, count=4))), len(Frames(self.sim, misset, count=4)))
         with self.assertRaisesRegex(TypeError, "give Frames a count"):
             len(Frames(self.sim, misset))
-        with self.assertRaisesRegex(TypeError, "a dict, and this one returned None"):
+        with self.assertRaisesRegex(TypeError, "draw returned None; it has to"):
             Frames(self.sim, lambda rng: None)[0]
         with self.assertRaisesRegex(ValueError, "misset_x: 100 rad"):
             Frames(self.sim, lambda rng: {"misset": (100, 0, 0)})[0]

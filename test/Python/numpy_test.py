@@ -520,7 +520,7 @@ class Refusals(unittest.TestCase):
                 (lambda: nb.Simulator.from_flags("-cell 1", threads=2**70), ValueError, "too many"),
                 (lambda: list(sim), TypeError, "not iterable"),
                 (lambda: nb.Simulator.from_flags("-cell 1", device=0), TypeError, "device=0"),
-                (lambda: nb.Simulator.from_flags('-hkl "a'), ValueError, "taken apart"),
+                (lambda: nb.Simulator.from_flags('-hkl "a'), ValueError, "split into words"),
                 (lambda: nb.Simulator.from_flags(3), TypeError, "string or a list"),
                 (lambda: sim.function("cell_a").image([1, 2]), ValueError, "shape"),
                 (lambda: nb.Simulator.from_flags("-cel 3"), nb.FlagError, "closest is '-cell'"),

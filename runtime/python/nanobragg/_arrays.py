@@ -66,10 +66,10 @@ def pixel_rows(pixels: Any) -> NDArray[numpy.int64]:
     """Panel, slow, fast of each pixel, (pixels, 3), from that or from slow, fast, (pixels, 2)."""
     array = numpy.asarray(pixels)
     if array.ndim != 2 or array.shape[1] not in (2, 3) or len(array) == 0:
-        raise ValueError("pixels= needs an array (pixels, 3) of panel, slow and fast, or (pixels, 2) of slow and fast, "
-                         f"and is given one of the shape {array.shape}")
+        raise ValueError(f"pixels= has shape {array.shape}; it has to be an array (pixels, 3) of panel, slow and fast, "
+                         "or (pixels, 2) of slow and fast")
     if array.dtype.kind not in "iu":
-        raise TypeError(f"pixels= needs whole numbers, and is given {array.dtype}")
+        raise TypeError(f"pixels= is an array of {array.dtype}; it has to contain whole numbers")
     rows = numpy.zeros((len(array), 3), dtype=numpy.int64)
     rows[:, 3 - array.shape[1]:] = array
     return rows
@@ -81,7 +81,7 @@ def words(flags: str | Iterable[object]) -> list[str]:
         try:
             return shlex.split(flags)
         except ValueError as error:
-            raise ValueError(f"the flags cannot be taken apart into words: {str(error).lower()}; give a list of words") from None
+            raise ValueError(f"the flags cannot be split into words: {str(error).lower()}; give a list of words") from None
     try:
         # repr of a float has all its digits; NumPy's says what it is of, too.
         return [repr(float(w)) if isinstance(w, (float, numpy.floating)) else str(w) for w in flags]
@@ -99,7 +99,7 @@ def names(wrt: Any) -> str:
         words = [wrt]
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"parameters are names, such as 'cell' or ['cell_a', 'misset'], and {word!r} is not")
+            raise TypeError(f"{word!r} is not the name of a parameter; give names, such as 'cell' or ['cell_a', 'misset']")
     if not words:
-        raise ValueError("no parameter is named")
+        raise ValueError("no parameter is named; give names, such as 'cell' or ['cell_a', 'misset']")
     return ",".join(words)

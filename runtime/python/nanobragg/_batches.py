@@ -34,8 +34,7 @@ def batch(sim: Simulator, parameters: Mapping[str, Any], wrt: Iterable[str] = ()
         members = sim._members(name)
         wanted = (len(members),) if group else tuple(rows[0][1])
         if array.ndim == 0 or array.shape[1:] != wanted:
-            raise ValueError(f"'{name}' of a batch has the shape {('shots', *wanted)} and is given an array of the shape "
-                             f"{array.shape}")
+            raise ValueError(f"'{name}' has shape {array.shape}; in a batch it has to be {('shots', *wanted)}")
         if shots is not None and array.shape[0] != shots:
             raise ValueError(f"'{name}' has {array.shape[0]} shots and '{next(iter(parameters))}' {shots}")
         shots = array.shape[0]
@@ -58,6 +57,6 @@ def batch(sim: Simulator, parameters: Mapping[str, Any], wrt: Iterable[str] = ()
 
 
 def render_batch(sim: Simulator, parameters: Mapping[str, Any]) -> Array:
-    """``sim.images(parameters)``. Goes in the next minor version."""
+    """Use ``sim.images(parameters)``. The next minor version removes this function."""
     deprecated("render_batch", "Simulator.images")
     return sim.images(parameters)

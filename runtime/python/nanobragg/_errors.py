@@ -14,7 +14,7 @@ class Warning(UserWarning):  # nanobragg.Warning
     """A warning of nb-sim."""
 
 
-#: Errors that data of others may raise where they are damaged and no reader has found it.
+#: Errors that damaged data may raise if no reader has found the damage.
 DATA_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, OSError)
 
 
@@ -26,9 +26,9 @@ def printable(text: str) -> str:
 
 
 def reason(error):
-    """Why, as a sentence: an error of ours is one; of others, its kind says what it is about."""
+    """The reason as a sentence: the text of our own errors; for others also the type."""
     own = isinstance(error, (FileError, FlagError)) or type(error) is ValueError
-    return printable(error if own else f"its data make no sense ({type(error).__name__}: {error})")
+    return printable(error if own else f"its data are invalid ({type(error).__name__}: {error})")
 
 
 def unknown(kind: str, name: Any, candidates: Iterable[str]) -> str:

@@ -8,7 +8,8 @@
     sim = compiler.kernel(flags, pipeline="builtin.module(...)")
     verdict = compiler.judge(flags, "builtin.module(...)")  # right? where is it wrong? faster?
 
-A program is text, or an ``ir.Module`` of ``nanobragg.mlir``. Errors in a program or a pipeline are CompilerErrors, whose text says where.
+A program is text, or an ``ir.Module`` of ``nanobragg.mlir``. Errors in a program or a pipeline are
+CompilerErrors, whose text contains the place.
 """
 
 import dataclasses
@@ -27,8 +28,8 @@ from ._passes import PASSES
 from .simulator import Simulator
 
 class CompilerError(RuntimeError):
-    """An error of the compiler. ``location`` is (line, column) in the program, where the text says
-    one, else None."""
+    """An error of the compiler. ``location`` is (line, column) in the program if the text contains
+    one, otherwise None."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -56,8 +57,8 @@ class Remark:
 
 @dataclasses.dataclass(frozen=True)
 class PassRun:
-    """A pass that ran. seconds: its own and those of verifying what it left. changed: did it change
-    the program?"""
+    """A pass that ran. seconds: of the pass and of verifying its result. changed: whether it
+    changed the program."""
 
     name: str
     seconds: float
@@ -68,8 +69,8 @@ class PassRun:
 class Result:
     """The result of ``run``.
 
-    text: the program after the passes. passes: a PassRun each, in their order. remarks: all of
-    theirs. seconds: of the call, parsing and printing too.
+    text: the program after the passes. passes: a PassRun for each, in order. remarks: those of all
+    passes. seconds: of the call, including parsing and printing.
     """
 
     def __init__(self, report: dict[str, Any], seconds: float) -> None:
@@ -115,9 +116,9 @@ def _program(text):
     if hasattr(text, "operation"):
         text = text.operation.get_asm(use_name_loc_as_prefix=True)
     if not isinstance(text, (str, Result)):
-        raise TypeError(f"a program is text or a module of nanobragg.mlir, and this is {type(text).__name__}")
+        raise TypeError(f"the program is of type {type(text).__name__}; it has to be text or a module of nanobragg.mlir")
     if not str(text).strip():
-        raise ValueError("a program is text, and this is empty")
+        raise ValueError("the program is empty; it has to be text of MLIR")
     return str(text)
 
 
@@ -131,7 +132,7 @@ def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **h
     on it, "llvm", "asm", "stats" (what its loops are made of, registers and the bound),
     "stats-json" (the same as JSON), or "pipeline", the passes of its kernel with all options.
 
-    target: a processor or GPU as of nb-compile's --target, "x86-64-v3" or "sm_90". Only precision=,
+    target: a processor or GPU as in nb-compile's --target, "x86-64-v3" or "sm_90". Only precision=,
     pipeline=, plugins= and patterns= can be given with it."""
     if target:
         return _asked(_core.emit_program, emit(flags), stage, {"target": target, **how})
@@ -139,11 +140,11 @@ def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **h
 
 
 def run(text: Program, pipeline: str = "", **options: str) -> Result:
-    """A program after a pipeline, "builtin.module(nb-hoist-invariants,cse)", and what each pass
-    took and said: a Result.
+    """Runs a pipeline, "builtin.module(nb-hoist-invariants,cse)", on a program. The Result contains
+    the program afterwards, and the time and the remarks of each pass.
 
     Without a pipeline the compiler's own passes run, up to fusion. options: plugins= and patterns=,
-    comma-separated files, as nb-opt's.
+    comma-separated files, as in nb-opt.
     """
     begin = time.perf_counter()
     report = _asked(_core.emit_program, _program(text), "report", {"pipeline": pipeline, **options})
@@ -153,8 +154,9 @@ def run(text: Program, pipeline: str = "", **options: str) -> Result:
 def stage_names(program: "Program" = "", **options: str) -> tuple[str, ...]:
     """The stages of the compiler's pipeline, in their order, as ``until_after`` takes them.
 
-    program: an nb program, which may have been lowered; without one, any image's. options: target=,
-    derivative=, precision=, as ``kernel``'s, such as target="sm_90" or derivative="vjp(cell_a)".
+    program: an nb program, which may have been lowered; without one, the stages are those of an
+    image. options: target=, derivative=, precision=, as in ``kernel``, such as target="sm_90" or
+    derivative="vjp(cell_a)".
     """
     text = _program(program) if program else ""
     return tuple(_asked(_core.emit_program, text, "stages", options).split())
@@ -176,9 +178,8 @@ def stage(program: Program, name: str) -> str:
 class Difference:
     """The first value that a pass changes and that matters to the pixel, or to the gradient.
 
-    name: the value's, as in the text of the program. op: what computes it before the pass. text:
-    name, op and numbers, as nb-try prints them. before, after: its (least, greatest) component by
-    component.
+    name: its name in the text of the program. op: the op that computes it before the pass. text:
+    name, op and numbers, as nb-try prints them. before, after: (least, greatest) of each component.
     """
 
     name: str
@@ -192,9 +193,9 @@ class Difference:
 class Blame:
     """The first pass after which a result is wrong.
 
-    fault: "image", "gradient", or "ends" (it crashes or does not end). pass_name: empty if it is
-    after none of the passes. number: of the pass in the pipeline, from 1; 0: patterns, or the
-    compiler's own passes. difference: where the interpreter can tell it.
+    fault: "image", "gradient", or "ends" (it crashes or does not end). pass_name: empty if the
+    result is right after every pass. number: position of the pass in the pipeline, from 1; 0 for
+    patterns and for the compiler's own passes. difference: None if the interpreter cannot find it.
     """
 
     fault: str
@@ -207,12 +208,12 @@ class Blame:
 class Verdict:
     """The findings of ``judge`` about a pipeline.
 
-    right: a kernel comes out, and its image and gradient are the interpreter's. failure: why there
-    is no kernel, or how running it ended. where: the worst pixel or parameter, where something is
-    wrong, and value and reference there. ns: nanoseconds for a sample, by one thread. change:
-    (median, least, most) of its time over that of the compiler's own passes minus 1, the interval
-    being of 95 %; (0, 0, 0) where both make the same code. blame: the first wrong pass, if asked
-    for.
+    right: there is a kernel, and its image and gradient agree with the interpreter. failure: why
+    there is no kernel, or how its run ended. where, value, reference: the worst pixel or parameter
+    of a wrong kernel, its value and the right one. ns: nanoseconds per sample on one thread.
+    change: the relative change of time against the compiler's own passes, (median, least, most) of
+    a 95 % interval; (0, 0, 0) if both make the same code. blame: the first wrong pass, if
+    requested.
     """
 
     right: bool
@@ -228,7 +229,7 @@ class Verdict:
 
     @property
     def faster(self) -> bool:
-        """Less time, and not by chance."""
+        """Whether it is right and faster in the whole interval."""
         return self.right and self.change is not None and self.change[2] < 0
 
 
@@ -262,15 +263,15 @@ def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Pro
     comma-separated parameters whose gradient is checked, too; "usual": up to three usual ones.
     repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name the first wrong
     pass, and the first value that it changes. timeout: seconds for each. plugins, patterns: files,
-    as of ``run``. Each pipeline is tried in a copy of this process, so one that crashes has a
+    as in ``run``. Each pipeline is tried in a copy of this process, so one that crashes has a
     Verdict, too.
     """
     pipelines = [pipeline, *more]
     for text in pipelines:
         if not isinstance(text, str) or not text.strip():
-            raise ValueError(f"a pipeline is text, builtin.module(...), and this is {text!r}")
+            raise ValueError(f"the pipeline is {text!r}; it has to be text, builtin.module(...)")
     if repeat < 0 or not timeout > 0:
-        raise ValueError(f"repeat={repeat} and timeout={timeout}: rounds are not negative, and seconds positive")
+        raise ValueError(f"repeat={repeat} and timeout={timeout}: repeat has to be at least 0, and timeout greater than 0")
     sim = Simulator.from_flags(flags, plugins=plugins, patterns=patterns)
     report = _asked(_core.judge, sim._core, "" if program is None else _program(program), pipelines, gradient, repeat, blame, timeout)
     verdicts = [_verdict(json.loads(line)) for line in report.splitlines()[1 if repeat > 0 else 0:]]
@@ -288,11 +289,11 @@ def kernel(flags: str | Iterable[object], pipeline: str = "", program: Program |
 
     pipeline: replaces the passes up to fusion; the compiler adds the others. program: an nb program
     as text, which replaces the program of the experiment and takes its numbers; derivatives are
-    still those of the experiment. how: as of ``Simulator``.
+    still those of the experiment. how: as in ``Simulator``.
     """
     if isinstance(flags, Result) or (isinstance(flags, str) and "\n" in flags and "func.func" in flags):
-        raise TypeError("kernel() begins with the flags of the experiment, whose numbers a program has not: "
-                        "kernel(flags, program=text)")
+        raise TypeError("the first argument of kernel() is the flags of the experiment, whose numbers a program does not "
+                        "contain: kernel(flags, program=text)")
     asked: dict[str, Any] = {"pipeline": pipeline, "plugins": plugins, "patterns": patterns}
     if program is None:
         sim = Simulator.from_flags(flags, **asked, **how)

@@ -150,7 +150,7 @@ def random_misset(count=None, seed=None):
 
 
 def random_rotation(seed=None):
-    """A rotation matrix, uniform over all rotations, for ``Crystal(rotation=...)``; seed as of
+    """A rotation matrix, uniform over all rotations, for ``Crystal(rotation=...)``; seed as in
     ``random_misset``."""
     return numpy.reshape(_core.rotation_of(random_misset(seed=seed).tolist()), (3, 3))
 
@@ -224,10 +224,10 @@ class Beam(_Part):
     """The beam: wavelength, intensity, divergence, polarization, and amorphous material in it."""
     sources: object = _field("rows (x, y, z, weight, wavelength): positions of sources in any unit, and wavelengths in m")
     sourcefile: str = _field("file of sources")
-    spectrum: object = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight; a shape as of --spectrum, such as "
+    spectrum: object = _field("file of a spectrum: lines of wavelength (A) or energy (eV) and weight; a shape as in --spectrum, such as "
                               "\"gaussian:12400,3\"; or, with spectrum_between=\"linear\", an array (points, 2) of wavelengths, m, and "
                               "densities over the wavelength")
-    background: object = _field("amorphous scattering: a Background, water or air, a file as of -stol, or a list of them")
+    background: object = _field("amorphous scattering: a Background, water or air, a file as in -stol, or a list of them")
 
     _files = {"sourcefile": "sources", "spectrum": "spectrum"}
 
@@ -268,10 +268,10 @@ class Detector(_Part):
     panels: object = _field("Panels in the laboratory, the sample at the origin and, unless beam_direction says otherwise, the beam "
                             "along z; or a file of panels, docs/panels.md")
 
-    material: str = _field("material of the sensor: Si, Ge, Se, GaAs, CdTe, CsI or Gd2O2S, whose absorption is that of each energy; in "
-                           "the place of attenuation_depth")
-    efficiency: object = _field("part of the photons that counts: file as of --efficiency, or an array (points, 2) of wavelengths, m, and "
-                                "numbers from 0 to 1")
+    material: str = _field("material of the sensor: Si, Ge, Se, GaAs, CdTe, CsI or Gd2O2S, whose absorption depends on the energy; "
+                           "instead of attenuation_depth")
+    efficiency: object = _field("fraction of the photons that is counted: file as in --efficiency, or an array (points, 2) of wavelengths, "
+                                "m, and numbers from 0 to 1")
 
     _files = {"panels": "panels", "gain_map": "gain_map", "material": "sensor_material", "efficiency": "efficiency"}
     _place = ("distance", "close_distance", "beam_center", "close_point", "origin", "fast_axis", "slow_axis", "normal", "convention",
@@ -282,8 +282,8 @@ class Detector(_Part):
         """A detector of one panel, by its position relative to the sample.
 
         origin: outer corner of the first pixel, m. fast_axis, slow_axis: directions of increasing
-        pixel numbers. shape: pixels (slow, fast). pixel_size: m. fields: others of Detector;
-        without beam_direction the beam is along z."""
+        pixel numbers. shape: pixels (slow, fast). pixel_size: m. fields: other fields of
+        Detector; without beam_direction the beam is along z."""
         fast, slow = (numpy.asarray(axis, dtype=float) / numpy.linalg.norm(axis) for axis in (fast_axis, slow_axis))
         origin, normal = numpy.asarray(origin, dtype=float), numpy.cross(fast, slow)
         normal = normal / numpy.linalg.norm(normal) * (1 if origin @ normal > 0 else -1)

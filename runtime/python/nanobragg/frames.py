@@ -67,10 +67,11 @@ class Frames:
     """Labelled frames: ``frames[i]`` makes frame i, and a loop makes them in order, ``count``
     frames or endlessly.
 
-    A frame is a dict: ``counts`` (int32), ``labels`` and ``spots`` as of ``Simulator.spots``,
-    ``parameters``. Frame i of a seed is always the same. sim: what all frames have in common; it is
-    copied. draw: the parameters of a frame, in SI units, from a random generator. background:
-    photons per pixel that are added, one number or an array; least: photons of a labelled pixel.
+    A frame is a dict: ``counts`` (int32), ``labels`` and ``spots`` as in ``Simulator.spots``,
+    ``parameters``. Frame i of a seed is always the same. sim: a simulator with the numbers that all
+    frames share; it is copied. draw: the parameters of a frame, in SI units, from a random
+    generator. background: photons per pixel that are added, one number or an array; least: photons
+    of a labelled pixel.
     """
 
     def __init__(self, sim: Simulator, draw: Draw, *, seed: int = 0, count: int | None = None, background: Any = 0.0,
@@ -96,7 +97,7 @@ class Frames:
         rng = numpy.random.default_rng((self.seed, number))
         parameters = self.draw(rng)
         if not isinstance(parameters, Mapping):
-            raise TypeError(f"draw returns the parameters of a frame as a dict, and this one returned {parameters!r}")
+            raise TypeError(f"draw returned {parameters!r}; it has to return the parameters of a frame as a dict")
         parameters = dict(parameters)
         self.sim.set(**parameters)
         return rng, parameters

@@ -82,8 +82,8 @@ class Function:
     def jvp(self, theta: Any, v: Any) -> Array:
         """The derivative of the image along v, ``(..., *shape)``.
 
-        Several v at one theta take one sweep. There is a kernel for each even number of directions
-        up to 8, or 24 of averages in closed form; more gain nothing.
+        Several v at one theta take one sweep. Kernels compute an even number of directions at a
+        time, up to 8, or up to 24 for averages in closed form.
         """
         lead, shots, rows = self._shots(theta, v)
         return self._core.jvp(shots, *rows).reshape(lead + self.shape)
@@ -94,12 +94,14 @@ class Function:
         return self._core.hvp(shots, *rows).reshape(*lead, self.length)
 
     def jvps(self, theta: Any, vs: Any) -> Array:
-        """``jvp``, which takes several directions itself. Goes in the next minor version."""
+        """Use ``jvp``, which takes several directions itself. The next minor version removes this
+        function."""
         deprecated("Function.jvps", "Function.jvp")
         return self.jvp(theta, vs)
 
     def images(self, thetas: Any) -> Array:
-        """``image``, which takes several vectors itself. Goes in the next minor version."""
+        """Use ``image``, which takes several vectors itself. The next minor version removes this
+        function."""
         deprecated("Function.images", "Function.image")
         return self.image(thetas)
 

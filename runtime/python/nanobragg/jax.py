@@ -6,8 +6,8 @@
 
 Numbers are in SI units. ``jax.jit``, ``jax.grad``, ``jax.jvp``, ``jax.jacfwd``, ``jax.jacrev``,
 ``jax.hessian`` and ``jax.vmap`` (one call for all images) work; forward mode over forward mode and
-third derivatives are refused with a NotImplementedError. On the processor. A function traced by
-``jax.jit`` keeps the numbers that the simulator had then.
+third derivatives are refused with a NotImplementedError. Images are computed on the processor. A
+function traced by ``jax.jit`` keeps the numbers that the simulator had when it was traced.
 """
 
 import functools
@@ -39,7 +39,7 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
                 **parameters: Any) -> dict[str, jax.Array]:
     """The table of ``Simulator.reflections`` as arrays by column, differentiable once.
 
-    parameters: as of ``image``. The selection of rows is not differentiated; within jit, grad and
+    parameters: as in ``image``. The selection of rows is not differentiated; within jit, grad and
     vmap give miller_index.
     """
     members, theta = _numbers_of("reflections", sim, parameters)

@@ -96,7 +96,8 @@ class Reflections(dict[str, NDArray]):
     ``wavelength``, ``wavelength_sigma``
         Mean and standard deviation of the light in the spot, in Å.
 
-    The derivatives are those where the table was made, until the simulator makes another one.
+    Derivatives are those at the numbers with which the table was made. They are available until the
+    simulator makes another table.
     """
 
     def __init__(self, simulator: "Simulator | None", columns: dict[str, NDArray]) -> None:
@@ -128,7 +129,7 @@ class Reflections(dict[str, NDArray]):
         return self._simulator._core
 
     def jvp(self, direction: Mapping[str, ArrayLike], wrt: str | Iterable[str] | None = None) -> dict[str, NDArray]:
-        """How the columns change along a direction, as ``Simulator.jvp`` has it; in their units."""
+        """How the columns change along a direction (see ``Simulator.jvp``), in their units."""
         return self.jvps([direction], wrt)[0]
 
     def jvps(self, directions: Iterable[Mapping[str, ArrayLike]],

@@ -19,9 +19,9 @@ def point_spread(image: Any, kind: str, width: float, radius: int | None = None,
     """The image with point spread, as by ``nb-sim -psf``.
 
     image: (slow, fast) or (panel, slow, fast). kind: "gauss" or "fiber". width: full width at half
-    maximum in pixels. radius: in pixels; by default all but 1e-7 of a Gaussian's light is within,
-    or 98 % of a fiber's. Shares add up to 1 within it; light that leaves a panel is lost. It is its
-    own transpose, so that a cotangent goes back through it too.
+    maximum in pixels. radius: in pixels; the default contains all but 1e-7 of a Gaussian's light,
+    or 98 % of a fiber's. Shares within it add up to 1; light that leaves a panel is lost. The
+    operator is its own transpose, so it maps cotangents, too.
     """
     image, shape = _image(image, "the image", any_sign=True)
     kind, width, radius = _spread(kind, width, radius)
@@ -39,10 +39,10 @@ def true_counts(counts: Any, dead_time: float, exposure: float) -> Array:
     counts = numpy.asarray(counts, dtype=float)
     rate = _number("dead_time", dead_time, 0, math.inf) / _number("exposure", exposure, 0, math.inf, above=True)
     if not (counts >= 0).all():
-        raise ValueError("counts must be non-negative numbers, and one of these is negative or NaN")
+        raise ValueError("counts contain a negative number or NaN; they have to be at least 0")
     lost = counts * rate
     if (lost > math.exp(-1)).any():
-        raise ValueError(f"no number of photons makes {counts.max()} counts with this dead time, which leaves at most "
+        raise ValueError(f"counts are up to {counts.max()}; with this dead time and exposure they are at most "
                          f"{math.exp(-1) / rate}")
     u = lost.copy()  # photons times rate: u exp(-u) = lost
     for _ in range(60):  # Newton's steps, which come from below and halve the distance even where the slope is 0
@@ -60,11 +60,11 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
     -noisefile`` does.
 
     photons: of a simulator without ``-gain`` and ``-psf``, (slow, fast) or (panel, slow, fast), not
-    negative, finite. seed, shot: shots of one seed are independent of each other. The same numbers
-    on any number of threads. flicker (of the beam) and calibration (of the pixels' sensitivity, by
-    calibration_seed): fractions. gain: ADU per photon. offset, readout_noise: ADU. dead_pixels,
-    hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: point spread of the counted
-    photons, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
+    negative, finite. seed, shot: shots of one seed are independent of each other. Counts do not
+    depend on the number of threads. flicker (of the beam) and calibration (of the pixels'
+    sensitivity, by calibration_seed): fractions. gain: ADU per photon. offset, readout_noise: ADU.
+    dead_pixels, hot_pixels: fractions of the pixels. psf, psf_width, psf_radius: point spread of
+    the counted photons, as in ``point_spread``. order: "detector", "noisify" or "simtbx".
 
     Returns whole counts, int32, from 0 to ``overload``: by default 65535 with bits=16, 2**31 - 1
     with 32.
@@ -87,9 +87,9 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
             raise ValueError("psf= needs psf_width=, the full width at half maximum in pixels")
         how["psf"], how["psf_width"], how["psf_radius"] = _spread(psf, psf_width, psf_radius)
         if order == "noisify":
-            raise ValueError("order='noisify' has no psf= here; nb-sim -compat noisify has it")
+            raise ValueError("psf= cannot be combined with order='noisify'; use nb-sim -compat noisify")
     elif psf_width is not None or psf_radius is not None:
-        raise ValueError("psf_width and psf_radius are of a psf=, 'gauss' or 'fiber', and there is none")
+        raise ValueError("psf_width and psf_radius need psf='gauss' or psf='fiber'")
     # Far above all overloads; single precision ends at 3e38.
     drawn: Any = _core.counts(numpy.minimum(photons, 1e30), how, _whole("threads", threads, 0, 4096))
     return drawn.astype(numpy.int32).reshape(shape)
@@ -100,7 +100,7 @@ def _image(value, what, any_sign=False):
     if array.ndim not in (2, 3) or array.size == 0:
         raise ValueError(f"{what} has shape {array.shape}; it has to be (slow, fast) or (panel, slow, fast)")
     if not any_sign and not ((array >= 0) & (array < numpy.inf)).all():
-        raise ValueError(f"{what} have pixels that are negative or no finite number")
+        raise ValueError(f"{what} have pixels that are negative or not finite; all have to be finite and at least 0")
     return array.reshape((-1, *array.shape[-2:])), array.shape
 
 

@@ -235,7 +235,7 @@ class Simulator:
         """The simulator that nb-sim would run with these flags: a string, or a list of words.
 
         average_by_default: a Gaussian crystal is averaged in closed form, as in series, unless a
-        flag sets a number of samples. settings: as of the constructor.
+        flag sets a number of samples. settings: as in the constructor.
         """
         self = cls.__new__(cls)
         self._make(_core.Request(averages_by_default=average_by_default), words_of(flags), settings)
@@ -290,12 +290,12 @@ class Simulator:
         return ParameterTable(rows, self._core.groups())
 
     def __getitem__(self, name: str) -> Any:
-        """A parameter's value in SI units: a number, or an array in its shape; of a group of
+        """A parameter's value in SI units: a number, or an array in its shape; for a group of
         numbers, an array."""
         return self._core.get(self._name(name))
 
     def __contains__(self, name: object) -> bool:
-        """Is this a parameter, or a group of numbers, of the experiment?"""
+        """Whether the experiment has a parameter or a group of numbers of this name."""
         try:
             self._core.members(self._name(name))
         except UnknownName:
@@ -340,8 +340,8 @@ class Simulator:
         """(array[h, k, l] in electrons, (hmin, kmin, lmin)), a copy; None if there is only
         default_F.
 
-        Set it to another such pair, on any box, or to what ``nanobragg.factors.box`` takes; nothing
-        is recompiled.
+        Set it to another such pair, on any box, or to anything that ``nanobragg.factors.box``
+        accepts; nothing is recompiled.
         """
         return self._core.structure_factors()
 
@@ -409,7 +409,7 @@ class Simulator:
     def trace(self, *pixel: int) -> dict[str, Any]:
         """The named values of a pixel, a dict in the order of computation.
 
-        ``trace(panel, slow, fast)`` or, of one panel, ``trace(slow, fast)``.
+        ``trace(panel, slow, fast)`` or, if there is one panel, ``trace(slow, fast)``.
         """
         if len(pixel) == 2:
             pixel = (0, *pixel)
@@ -531,17 +531,17 @@ class Simulator:
         """The reflections of the image in closed form, without an image: photons, positions,
         shapes, wavelengths.
 
-        The crystal is Gaussian, and its averages are closed. Reflections whose partiality is less
-        are left out. miller_index: (n, 3); just these rows, in this order, whatever their
-        partiality. A reflection that is not on the detector has panel -1 and no photons, and NaN in
-        other columns. panel, angle: (n,), where a reflection lies on several panels, or crosses the
-        sphere twice in a rotation (degrees; the nearer crossing counts).
+        The crystal is Gaussian, and its averages are closed. Reflections of lower partiality are
+        left out. miller_index: (n, 3); only these rows, in this order, whatever their partiality. A
+        reflection that is not on the detector has panel -1, no photons, and NaN in other columns.
+        panel, angle: (n,); they select one spot of a reflection that lies on several panels, or
+        that crosses the sphere twice in a rotation (the crossing nearest to this angle in degrees).
         """
         return Reflections(self, self._core.reflections(wanted_rows(partiality, miller_index, panel, angle)))
 
     def reflection_tables(self, parameters: Mapping[str, ArrayLike], partiality: float = 1e-3, *, miller_index: ArrayLike = None,
                           panel: ArrayLike = None, angle: ArrayLike = None) -> list[Reflections]:
-        """``reflections`` of many experiments, as of ``images``. These tables have no derivatives.
+        """``reflections`` for many experiments (see ``images``). These tables have no derivatives.
         """
         function, thetas = batch(self, parameters)
         rows = wanted_rows(partiality, miller_index, panel, angle)
@@ -560,7 +560,7 @@ class Simulator:
         """The spots of the image, for training: which pixels belong to which reflection.
 
         A pixel belongs to the reflection of its Miller indices if it has at least ``least`` photons
-        of Bragg light. image: an image of that light; None: it is rendered."""
+        of Bragg light. image: an image of this light; None: it is rendered."""
         from .labels import spots
         return spots(self, least, image)
 
@@ -610,7 +610,7 @@ class Simulator:
     def averages(self) -> str:
         """How closed-form averages are computed, and why: as the sum of spots of a table of
         reflections, or pixel by pixel. Empty without such averages, and before the first image if
-        that decides."""
+        it depends on that."""
         return self._core.averages()
 
     @property
@@ -667,7 +667,7 @@ def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
 
     NumPy's .npy, SMV, CBF, NXmx ("file.nxs:7" is frame 7, counted from 0), or raw 32-bit floats of
     a square detector. Files compressed by gzip or bzip2 (.gz, .bz2) are unpacked, except NXmx.
-    FileError says what is wrong with a file."""
+    A damaged or unknown file raises FileError."""
     name = str(file)
     return _core.parse_image(name, unpacked(name)) if name.endswith((".gz", ".bz2")) else _core.read_image(name)
 
@@ -695,6 +695,6 @@ def unpacked(name: str) -> bytes:
 
 
 def counters() -> dict[str, Any]:
-    """Where kernels came from since the process began: hits (it had them), loads (from the cache),
-    compiles, seconds."""
+    """Where kernels came from since the process began: hits (already loaded), loads (from the
+    cache), compiles, seconds."""
     return _core.counters()

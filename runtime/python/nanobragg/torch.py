@@ -56,7 +56,7 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
                 **parameters: Any) -> dict[str, torch.Tensor]:
     """The table of ``Simulator.reflections`` as tensors by column, differentiable once.
 
-    parameters: as of ``image``. Columns are float64, miller_index and panel whole numbers. The
+    parameters: as in ``image``. Columns are float64, miller_index and panel whole numbers. The
     selection of rows is not differentiated; within torch.func give miller_index.
     """
     members, theta, _ = _numbers_of("reflections", sim, parameters)
@@ -192,7 +192,7 @@ class NBImage(torch.nn.Module):
         except (RuntimeError, TypeError, ValueError):
             raise ValueError(f"the bounds of '{name}' are two numbers, or two arrays of the shape {tuple(start.shape)}") from None
         if not ((low < start) & (start < high)).all():
-            raise ValueError(f"the bounds of '{name}' do not have its value {self.sim[name]} between them")
+            raise ValueError(f"the bounds of '{name}' do not contain its value {self.sim[name]}")
         self.register_buffer(f"_low_{name}", low)
         self.register_buffer(f"_high_{name}", high)
 

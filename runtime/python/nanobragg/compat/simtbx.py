@@ -158,7 +158,7 @@ class nanoBragg(Stages, _Names):
     ``nanoBragg(detpixels_slowfast, Ncells_abc, unit_cell_Adeg, misset_deg, beam_center_mm,
     distance_mm, pixel_size_mm, wavelength_A, divergence_mrad, dispersion_pct, mosaic_spread_deg,
     oversample, verbose)``, all of which may be left out; other keywords set attributes of their
-    names. device, precision, threads: as of ``nanobragg.Simulator``.
+    names. device, precision, threads: as in ``nanobragg.Simulator``.
     """
 
     _arrays = Arrays
