@@ -205,16 +205,20 @@ def _watch(given, count):
             self.searched, self.explained, self.described, self.good = _Progress(count), _Progress(count), set(), 0
 
         def found(self, still):
-            self.good += still.status == "indexed"
-            how_far = self.searched.step()
-            if self.searched.due() and not given.positions_only:
-                _print(f"spots of {how_far} were searched; {self.good} are indexed")
-
-        def done(self, still):
             if (lines := still.described(given.noise)) and lines[0] not in self.described:
                 self.described.add(lines[0])
                 for line in (f"{still.image}:", *(f"  {line}" for line in lines)):
                     _print(line)
+            self.good += still.status == "indexed"
+            how_far = self.searched.step()
+            if given.positions_only:
+                return
+            fitted = self.searched.done == count and self.good and given.shard[1] == 1
+            if fitted or self.searched.due():
+                _print(f"spots of {how_far} were searched; {self.good} are indexed"
+                       f"{'; now pixels are fitted (a first run compiles kernels for half a minute)' if fitted else ''}")
+
+        def done(self, still):
             counts = [str(one.indexed.sum()) for one in still.lattices]
             several = f" by {len(counts)} lattices ({', '.join(counts)})" if len(counts) > 1 else ""
             chi2 = f", chi-square {still.explained.chi2:.3g} per pixel" if still.explained else ""
