@@ -127,7 +127,7 @@ LossOptions lossOf(const Values &v) {
 FlagGroup toolFlags() {
   static const std::string deviceWords = deviceValues();
   static const std::string untilHelp =
-      "with --emit=mlir: the program before this stage of the pipeline, which has some of " +
+      "with --emit=mlir: the program before this stage of the pipeline, one of " +
       stageNamesText(", ");
   return groupOf(
       "nb-sim's own",
@@ -150,7 +150,7 @@ FlagGroup toolFlags() {
            .apply = [](CommandLine &line, const Values &) { line.tool.listFlags = true; }},
           {.spellings = {"--doctor"},
            .help = "print what is installed and which devices there are, and test them for about a "
-                   "second; the exit status is 1 where something does not work. Takes no other "
+                   "second; the exit status is 1 if something does not work. Takes no other "
                    "flags",
            .apply = [](CommandLine &line, const Values &) { line.tool.doctor = true; }},
           {.spellings = {"--check"},
@@ -183,10 +183,9 @@ FlagGroup toolFlags() {
            .fallback = "f64",
            .help =
                "precision of the kernel's arithmetic: f64, all of it; mixed, f64 for geometry and "
-               "phases and f32 for amplitudes; f32, inside the image. The interpreter computes in "
-               "f64, and "
-               "so do mixed kernels of tophats and of crystals of more than 128 cells along an "
-               "axis, 500 of Gaussian ones",
+               "phases and f32 for amplitudes; f32, everything inside the image. The interpreter "
+               "computes in f64, and so do mixed kernels of tophats and of crystals of more than "
+               "128 cells along an axis, 500 of Gaussian ones",
            .apply =
                [](CommandLine &line, const Values &v) {
                  line.tool.simulator.precision = Precision(v.choice(precisionNames));

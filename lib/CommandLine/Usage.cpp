@@ -197,7 +197,7 @@ std::string flagReference() {
     }
   }
   text += exclusionTable();
-  text += "\n## environment\n\n| variable | meaning |\n|---|---|\n";
+  text += "\n## Environment\n\n| variable | meaning |\n|---|---|\n";
   for (const Variable &variable : variables)
     text += "| `" + std::string(variable.name) + "` | " + tableCell(variable.help) + " |\n";
   return text;

@@ -123,7 +123,7 @@ void loadEfficiency(const std::string &path, Inputs &inputs) {
   for (const auto &[wavelength, part] : io::readSpectrumFile(path).points) {
     if (part > 1)
       throw io::FileError(path, "has the efficiency " + io::shortNumber(part) +
-                                    "; the part of the photons that counts is from 0 to 1");
+                                    "; the fraction of photons that is counted is from 0 to 1");
     inputs.efficiency.push_back({wavelength * 1e-10, part});
   }
   std::ranges::sort(inputs.efficiency);

@@ -35,7 +35,7 @@ struct SpectraOfShots {
 SpectraOfShots spectraOfShots(const std::string &named, std::size_t shots,
                               const LoadedInputs &loaded);
 
-/// The part of the photons that counts at each wavelength. Throws io::FileError.
+/// The fraction of photons that is counted at each wavelength. Throws io::FileError.
 void loadEfficiency(const std::string &path, Inputs &inputs);
 
 /// The absorption of the sensor's material. Throws UsageError.

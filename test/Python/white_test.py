@@ -368,7 +368,7 @@ class OwnEnergies(Files):
         self.assertAlmostEqual(fluence[1] / fluence[0], 0.25)
         with self.assertRaisesRegex(ValueError, "Detector.efficiency: its table goes from .* eV, but the beam has 20000 eV; add lines"):
             nb.Simulator(crystal, nb.Beam(**beam), nb.Detector(distance=0.1, shape=(100, 100), efficiency=[[1e-10, 1], [2e-10, 1]]))
-        with self.assertRaisesRegex(OSError, "efficiency 85; the part of the photons that counts is from 0 to 1"):
+        with self.assertRaisesRegex(OSError, "efficiency 85; the fraction of photons that is counted is from 0 to 1"):
             self.simulator(f"{WHITE} --efficiency={self.spectrum([1, 2], [85, 90], 'percent.txt')}", path)
 
     def test_refusals(self):

@@ -56,7 +56,7 @@ _OPTIONS = {
     "--out": dict(metavar="FOLDER", default="refined", help="folder of the results (default: refined)"),
     "--parameters": dict(metavar="NAMES", type=_names),
     "--system": dict(default="triclinic", choices=CELL_SYSTEMS,
-                     help="crystal system, which says what of the cell is refined: triclinic, all six numbers; monoclinic, "
+                     help="crystal system, which determines the numbers of the cell that are refined: triclinic, all six; monoclinic, "
                      "edges and beta; orthorhombic, edges; tetragonal and hexagonal, a = b and c; cubic, one edge "
                      "(default: triclinic)"),
     "--gain": dict(type=float, help="image units per photon"),
