@@ -12,7 +12,7 @@ document.addEventListener("DOMContentLoaded", () => {
     block.append(button);
   }
   for (const word of document.querySelectorAll("code.literal .pre"))
-    word.classList.toggle("long", word.textContent.length > 40);
+    word.classList.toggle("long", word.textContent.length > 30);
   for (const table of document.querySelectorAll("table.docutils")) {
     const titles = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent.trim());
     for (const row of table.querySelectorAll("tbody tr"))
