@@ -91,7 +91,7 @@ class Compiler(unittest.TestCase):
         self.assertIn("nb-fuze", fails.failure)
         with self.assertRaisesRegex(nb.FlagError, "-nothing"):
             compiler.judge(flags("-nothing"), "builtin.module()")
-        with self.assertRaisesRegex(ValueError, "a pipeline is text"):
+        with self.assertRaisesRegex(ValueError, "the pipeline is .*; it has to be text"):
             compiler.judge(small, "")
         with self.assertRaisesRegex(ValueError, "repeat=-1"):
             compiler.judge(small, "builtin.module()", repeat=-1)

@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 
 import nanobragg as nb
-from nanobragg.frames import Frames, Poisson, add_photons
+from nanobragg import _core
+from nanobragg.frames import Frames, cumulative
 
 warnings.filterwarnings("ignore", category=nb.Warning)
 FLAGS = "-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 40 -pixel 1 -oversample 1 -fluence 1e27"
@@ -22,7 +23,9 @@ class Counts(unittest.TestCase):
         for mean in (0.03, 2.0, 150.0):
             with self.subTest(mean):
                 n = 4_000_000
-                counts = np.bincount(Poisson(mean)(np.random.default_rng(1), (n,)))
+                drawn = np.empty(n, np.int32)
+                _core.draw_counts(drawn, np.zeros(n), cumulative(mean), 1)
+                counts = np.bincount(drawn)
                 expected = n * poisson.pmf(np.arange(len(counts) + 20), mean)
                 counts = np.pad(counts, (0, 20))
                 well = expected > 10
@@ -33,10 +36,10 @@ class Counts(unittest.TestCase):
 
     def test_photons_of_each_pixel_are_poissons(self):
         light = np.array([0.0, 1e-30, 0.02, 0.3, 0.49, 0.5, 7.0, 0.0, 0.1])
-        rng, frames = np.random.default_rng(4), 40_000
-        drawn = np.zeros((frames, len(light)), dtype=np.int32)
-        for counts in drawn:
-            add_photons(counts, light, rng)
+        frames = 40_000
+        drawn = np.empty((frames, len(light)), dtype=np.int32)
+        for seed, counts in enumerate(drawn):
+            _core.draw_counts(counts, light, cumulative(0), seed)
         error = np.sqrt(light / frames)
         self.assertTrue((abs(drawn.mean(axis=0) - light) <= 5 * error).all())
         # The variance is the mean, whose own error follows from the fourth moment; pixels are independent.
@@ -64,6 +67,27 @@ class Sets(unittest.TestCase):
         self.assertFalse((frames[8]["counts"] == first["counts"]).all())
         self.assertEqual([f["parameters"]["fluence"] for f, _ in zip(frames, range(3))], [frames[i]["parameters"]["fluence"] for i in range(3)])
         self.assertEqual(list(Frames(self.sim, misset, count=7).numbers(1, 3)), [1, 4])
+
+    def test_threads_make_the_same_frames(self):
+        alone, together = (Frames(self.sim, misset, background=2.0, count=9, threads=n) for n in (1, 3))
+        for first, again in zip(alone, together, strict=True):
+            for name in ("counts", "labels"):
+                np.testing.assert_array_equal(first[name], again[name])
+        with self.assertRaisesRegex(ValueError, "threads is 0; it has to be at least 1"):
+            Frames(self.sim, misset, threads=0)
+        with self.assertRaisesRegex(TypeError, "draw returned 1"):
+            next(iter(Frames(self.sim, lambda rng: 1, threads=2)))
+
+    def test_frames_that_are_kept_do_not_change(self):
+        frames = Frames(self.sim, misset, background=2.0)
+        kept = [frames[i] for i in range(3)]
+        copies = [frame["counts"].copy() for frame in kept]
+        frames[3], frames[4]
+        for frame, copy in zip(kept, copies):
+            np.testing.assert_array_equal(frame["counts"], copy)
+        place = kept[0]["labels"].ctypes.data
+        del kept, frame
+        self.assertEqual(frames[5]["labels"].ctypes.data, place)
 
     def test_counts_and_labels_are_those_of_the_image(self):
         frame = Frames(self.sim, misset, background=2.0)[0]

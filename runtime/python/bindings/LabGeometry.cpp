@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -123,45 +124,54 @@ nb::tuple labelled(std::unordered_map<std::int64_t, Spot> &spots) {
                         takeVector(std::move(slow), {n}));
 }
 
-/// The labels of pixels with at least this light, in the image's shape (0: none), and the arrays of
-/// `labelled`.
-nb::tuple label(const PythonSimulator &self, const Doubles &light, double least,
-                double wavelength) {
-  const Geometry geometry = self.use([](Simulator &s) { return Geometry(s.experiment()); });
-  Shape shape;
-  for (std::size_t i = 0; i != light.ndim(); ++i)
-    shape.push_back(light.shape(i));
-  const std::size_t fasts = shape.back(), slows = shape[shape.size() - 2];
+/// Writes the labels of pixels with at least this light (0: none), in the image's shape. Returns
+/// the arrays of `labelled`.
+nb::tuple label(const PythonSimulator &self, const Doubles &light, double least, double wavelength,
+                const nb::ndarray<std::int32_t, nb::c_contig, nb::device::cpu> &labels) {
+  const std::span all{light.data(), light.size()};
+  if (labels.size() != all.size())
+    throw std::invalid_argument("labels and light are of different images");
+  const std::size_t fasts = light.shape(light.ndim() - 1), slows = light.shape(light.ndim() - 2);
   std::unordered_map<std::int64_t, Spot> spots;
   std::vector<std::pair<std::size_t, const Spot *>> lit;
-  const std::span all{light.data(), light.size()};
+  const Geometry geometry = self.use([](Simulator &s) { return Geometry(s.experiment()); });
+  std::optional<nb::gil_scoped_release> released(std::in_place);
+  std::fill_n(labels.data(), all.size(), 0);
   Spot *spot = nullptr; // It has the code `last`.
   std::int64_t last = 0;
-  for (std::size_t i = 0; i != all.size(); ++i) {
-    const double photons = all[i];
-    if (!(photons >= least))
-      continue;
-    const std::size_t panel = i / (slows * fasts);
-    const double slow = double(i / fasts % slows) + 0.5, fast = double(i % fasts) + 0.5;
-    const std::int64_t code = codeOf(panel, geometry.millerIndex(panel, fast, slow, wavelength));
-    if (spot == nullptr || code != last)
-      spot = &spots[last = code];
-    spot->photons += photons;
-    spot->fast += photons * fast;
-    spot->slow += photons * slow;
-    lit.emplace_back(i, spot);
+  constexpr std::size_t block = 64; // Most have no light.
+  for (std::size_t begin = 0; begin < all.size(); begin += block) {
+    const std::size_t end = std::min(begin + block, all.size());
+    bool isLit = false;
+    for (std::size_t i = begin; i != end; ++i)
+      isLit |= all[i] >= least;
+    for (std::size_t i = begin; isLit && i != end; ++i) {
+      const double photons = all[i];
+      if (!(photons >= least))
+        continue;
+      const std::size_t panel = i / (slows * fasts);
+      const double slow = double(i / fasts % slows) + 0.5, fast = double(i % fasts) + 0.5;
+      const std::int64_t code = codeOf(panel, geometry.millerIndex(panel, fast, slow, wavelength));
+      if (spot == nullptr || code != last)
+        spot = &spots[last = code];
+      spot->photons += photons;
+      spot->fast += photons * fast;
+      spot->slow += photons * slow;
+      lit.emplace_back(i, spot);
+    }
   }
+  released.reset();
   nb::tuple arrays = labelled(spots);
-  std::vector<std::int32_t> labels(all.size());
   for (const auto &[place, of] : lit)
-    labels[place] = of->label;
-  return nb::make_tuple(takeVector(std::move(labels), shape), arrays);
+    labels.data()[place] = of->label;
+  return arrays;
 }
 
 } // namespace
 
 void bindLabGeometry(SimulatorClass &simulator) {
-  simulator.def("label", &label, nb::arg("light"), nb::arg("least"), nb::arg("wavelength"));
+  simulator.def("label", &label, nb::arg("light"), nb::arg("least"), nb::arg("wavelength"),
+                nb::arg("labels"));
   simulator.def(
       "lab",
       [](const PythonSimulator &self) {

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -113,103 +115,143 @@ std::int64_t simtbxNoise(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::devi
 template <typename T>
 using Row = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// The entries of a table at 16-bit numbers. Returns the places of entries below 0.
-NumpyArray<std::int64_t> lookUp(const Row<const std::int32_t> &table,
-                                const Row<const std::uint16_t> &numbers,
-                                const Row<std::int32_t> &entries) {
-  if (table.size() != 65536 || numbers.size() != entries.size())
-    throw std::invalid_argument("a table has 65536 entries, and there is a number for each result");
-  std::vector<std::int64_t> below;
-  {
-    nb::gil_scoped_release released;
-    const std::int32_t *const of = table.data();
-    const std::span at{numbers.data(), numbers.size()}; // nanobind computes a size at every call
-    std::int32_t *const to = entries.data();
-    for (std::size_t i = 0; i != at.size(); ++i) {
-      const std::int32_t entry = to[i] = of[at[i]];
-      if (entry < 0)
-        below.push_back(std::int64_t(i));
+/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): 64 random bits by three multiplications.
+class SplitMix {
+public:
+  using result_type = std::uint64_t;
+  explicit SplitMix(std::uint64_t seed) : state(seed) {}
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return ~result_type(0); }
+  result_type operator()() {
+    result_type z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+private:
+  std::uint64_t state;
+};
+
+/// A Poisson distribution of one mean, by a table over twelve random bits, which fits into the
+/// first-level cache. Entries below 0 are intervals with a step of the distribution, in which
+/// further bits decide.
+class TabulatedPoisson {
+public:
+  /// below: the probability of each count and all smaller ones.
+  explicit TabulatedPoisson(std::span<const double> below) : below(below) {
+    std::size_t low = 0; // the count where an interval begins
+    for (std::size_t i = 0; i != counts.size(); ++i) {
+      while (low != below.size() && below[low] <= edge(double(i)))
+        ++low;
+      const bool isStep = low != below.size() && below[low] < edge(double(i + 1));
+      counts[i] = std::int16_t(isStep ? -1 : low);
     }
   }
-  NumpyArray<std::int64_t> places = makeArray<std::int64_t>({below.size()});
-  std::ranges::copy(below, places.data());
-  return places;
-}
 
-/// Pixels whose dim light is summed together.
-constexpr std::size_t block = 64;
+  /// Draws a count for each pixel.
+  void fill(std::span<std::int32_t> pixels, SplitMix &random) const {
+    std::size_t i = 0;
+    for (; i + atOnce <= pixels.size(); i += atOnce)
+      draw<atOnce>(&pixels[i], random);
+    for (; i != pixels.size(); ++i)
+      draw<1>(&pixels[i], random);
+  }
 
-double dimLight(double light, double limit) { return light < limit ? std::max(light, 0.0) : 0; }
+private:
+  static constexpr std::size_t bits = 12, atOnce = 64 / bits;
 
-/// Places of pixels with at least this light, and sums of the light of all others up to the end of
-/// each block of pixels.
-nb::tuple brightPlaces(const Row<const double> &light, double limit) {
+  static double edge(double entry) { return entry / double(std::size_t(1) << bits); }
+
+  template <std::size_t N>
+  void draw(std::int32_t *pixels, SplitMix &random) const {
+    const std::uint64_t word = random();
+    const auto entry = [&](std::size_t j) { return (word >> (bits * j)) & (counts.size() - 1); };
+    std::int32_t signs = 0;
+    for (std::size_t j = 0; j != N; ++j)
+      signs |= pixels[j] = counts[entry(j)];
+    for (std::size_t j = 0; signs < 0 && j != N; ++j)
+      if (pixels[j] < 0) {
+        const double place = edge(double(entry(j)) + double(random() >> 11) * 0x1p-53);
+        pixels[j] = std::int32_t(std::ranges::upper_bound(below, place) - below.begin());
+      }
+  }
+
+  std::span<const double> below;
+  std::array<std::int16_t, std::size_t(1) << bits> counts{};
+};
+
+/// Draws Poisson counts: a background of one mean, of which `below` are the cumulative
+/// probabilities, and the light of each pixel.
+///
+/// Pixels with less than half a photon share one Poisson number, whose photons then choose their
+/// pixels: the same distribution, by fewer random numbers.
+void drawCounts(const Row<std::int32_t> &counts, const Row<const double> &light,
+                const Row<const double> &below, std::uint64_t seed) {
+  constexpr double limit = 0.5;
+  constexpr std::size_t block = 64; // pixels whose dim light is summed together
+  const std::span pixels{counts.data(), counts.size()};
   const std::span all{light.data(), light.size()};
-  std::vector<std::int64_t> bright;
-  std::vector<double> sums;
+  if (pixels.size() != all.size() || below.size() > 0x7fff)
+    throw std::invalid_argument("counts and light are of different images");
+  const std::span cumulative{below.data(), below.size()};
+  nb::gil_scoped_release released;
+  SplitMix random(seed);
+  TabulatedPoisson(cumulative).fill(pixels, random);
+  const auto dim = [](double photons) { return photons < limit ? std::max(photons, 0.0) : 0; };
+  std::vector<double> ends; // sums of dim light up to the end of each block
   double sum = 0;
   for (std::size_t begin = 0; begin < all.size(); begin += block) {
-    const auto pixels = all.subspan(begin, std::min(block, all.size() - begin));
-    // Four numbers at a time are faster than one.
-    std::array<double, 4> lanes{}, most{};
+    const auto lights = all.subspan(begin, std::min(block, all.size() - begin));
+    // Eight numbers at a time are faster than one.
+    std::array<double, 8> lanes{}, most{};
     std::size_t done = 0;
-    for (; done + lanes.size() <= pixels.size(); done += lanes.size())
+    for (; done + lanes.size() <= lights.size(); done += lanes.size())
       for (std::size_t j = 0; j != lanes.size(); ++j) {
-        const double photons = pixels[done + j];
-        lanes[j] += dimLight(photons, limit);
-        most[j] = std::max(most[j], photons);
+        lanes[j] += dim(lights[done + j]);
+        most[j] = std::max(most[j], lights[done + j]);
       }
-    for (; done != pixels.size(); ++done) {
-      lanes[0] += dimLight(pixels[done], limit);
-      most[0] = std::max(most[0], pixels[done]);
+    for (; done != lights.size(); ++done) {
+      lanes[0] += dim(lights[done]);
+      most[0] = std::max(most[0], lights[done]);
     }
     for (double lane : lanes)
       sum += lane;
-    sums.push_back(sum);
-    const bool areSomeBright = std::ranges::max(most) >= limit;
-    for (std::size_t i = 0; areSomeBright && i != pixels.size(); ++i)
-      if (pixels[i] >= limit)
-        bright.push_back(std::int64_t(begin + i));
+    ends.push_back(sum);
+    if (std::ranges::max(most) >= limit)
+      for (std::size_t i = 0; i != lights.size(); ++i)
+        if (lights[i] >= limit)
+          pixels[begin + i] = std::int32_t(std::min<std::int64_t>(
+              pixels[begin + i] + std::poisson_distribution<std::int64_t>(lights[i])(random),
+              std::numeric_limits<std::int32_t>::max()));
   }
-  const std::size_t brights = bright.size(), blocks = sums.size();
-  return nb::make_tuple(takeVector(std::move(bright), {brights}),
-                        takeVector(std::move(sums), {blocks}));
-}
-
-/// Adds photons to the counts of pixels with less than this light. Each is at a place between 0 and
-/// the last of `brightPlaces`' sums.
-void addDim(const Row<std::int32_t> &counts, const Row<const double> &light, double limit,
-            const Row<const double> &sums, const Row<const double> &photons) {
-  const std::span all{light.data(), light.size()};
-  const std::span ends{sums.data(), sums.size()};
-  if (counts.size() != all.size() || ends.size() != (all.size() + block - 1) / block)
-    throw std::invalid_argument("counts, light and sums are of different images");
-  for (double place : std::span{photons.data(), photons.size()}) {
-    const auto of = std::size_t(std::ranges::upper_bound(ends, place) - ends.begin());
+  std::uniform_real_distribution<double> place(0, sum);
+  for (auto left = sum > 0 ? std::poisson_distribution<std::int64_t>(sum)(random) : 0; left > 0;
+       --left) {
+    const double at = place(random);
+    const auto of = std::size_t(std::ranges::upper_bound(ends, at) - ends.begin());
     if (of == ends.size())
       continue;
-    double left = place - (of == 0 ? 0 : ends[of - 1]);
+    double rest = at - (of == 0 ? 0 : ends[of - 1]);
     std::size_t lit = all.size();
     for (std::size_t i = of * block; i != std::min(all.size(), (of + 1) * block); ++i) {
-      const double here = dimLight(all[i], limit);
+      const double here = dim(all[i]);
       if (here > 0)
         lit = i;
-      left -= here;
-      if (left < 0)
+      rest -= here;
+      if (rest < 0)
         break;
     }
     if (lit != all.size())
-      ++counts.data()[lit];
+      ++pixels[lit];
   }
 }
 
 } // namespace
 
 void bindResponse(nb::module_ &module) {
-  module.def("look_up", &lookUp, nb::arg("table"), nb::arg("numbers"), nb::arg("entries"));
-  module.def("bright_places", &brightPlaces, nb::arg("light"), nb::arg("limit"));
-  module.def("add_dim", &addDim, nb::arg("counts"), nb::arg("light"), nb::arg("limit"),
-             nb::arg("sums"), nb::arg("photons"));
+  module.def("draw_counts", &drawCounts, nb::arg("counts"), nb::arg("light"), nb::arg("below"),
+             nb::arg("seed"));
   module.def("point_spread", &pointSpread, nb::arg("image"), nb::arg("kind"), nb::arg("width"),
              nb::arg("radius"), nb::arg("threads"));
   module.def("counts", &counts, nb::arg("photons"), nb::arg("how"), nb::arg("threads"));

@@ -106,16 +106,16 @@ def _bragg_light(sim):
     return sim.image()
 
 
-def spots(sim: Simulator, least: float, image: Any) -> Spots:
-    """As ``Simulator.spots``."""
+def spots(sim: Simulator, least: float, image: Any, out: NDArray[numpy.int32] | None = None) -> Spots:
+    """As ``Simulator.spots``. out: the array for the labels, in the image's shape."""
     light = _bragg_light(sim) if image is None else doubles(image, "the image")
     if light.shape != sim.shape:
         raise ValueError(f"the image has shape {light.shape}, but the simulator's has {sim.shape}")
     least = max(least, numpy.finfo(float).tiny)
     _require_flat_image(sim)
     if not _is_continuous(sim):
-        labels, (hkl, photons, panel, fast, slow) = sim._core.label(light, least, _wavelength(sim))
-        return Spots(labels, hkl, photons, panel, fast, slow)
+        labels = numpy.empty(light.shape, numpy.int32) if out is None else out
+        return Spots(labels, *sim._core.label(light, least, _wavelength(sim), labels))
     table, spot = sim._core.spot_rows()
     lit = numpy.flatnonzero((light.reshape(-1) >= least) & (spot >= 0))
     of_lit = light.reshape(-1)[lit]
@@ -124,6 +124,7 @@ def spots(sim: Simulator, least: float, image: Any) -> Spots:
     photons = numpy.bincount(number, of_lit, len(first)).astype(float)
     places = numpy.unravel_index(lit, light.reshape(-1, *sim.shape[-2:]).shape)[1:]
     slow, fast = (numpy.bincount(number, of_lit * (at + 0.5), len(first)) / photons for at in places)
-    labels = numpy.zeros(light.size, dtype=numpy.int32)
-    labels[lit] = number + 1
-    return Spots(labels.reshape(light.shape), rows[first, 1:], photons, rows[first, 0], fast, slow)
+    labels = numpy.empty(light.shape, numpy.int32) if out is None else out
+    labels.fill(0)
+    labels.reshape(-1)[lit] = number + 1
+    return Spots(labels, rows[first, 1:], photons, rows[first, 0], fast, slow)

@@ -126,17 +126,19 @@ class Frames(torch.utils.data.IterableDataset):
             raise ValueError(f"device is {device!r}, and PyTorch finds no GPU here; leave it out, or use 'cpu'")
 
     def __getitem__(self, number: int) -> dict[str, Any]:
-        frame = self.frames[number] if self.device is None else self._on_device(number)
-        return {"counts": torch.as_tensor(frame["counts"]), "labels": torch.as_tensor(frame["labels"], device=self.device),
-                "parameters": {name: torch.as_tensor(value) for name, value in frame["parameters"].items()}}
+        return self._tensors(self.frames[number] if self.device is None else self._on_device(number))
 
     def __len__(self) -> int:
         return len(self.frames)
 
     def __iter__(self) -> Any:
         worker = torch.utils.data.get_worker_info()
-        for number in self.frames.numbers(worker.id if worker else 0, worker.num_workers if worker else 1):
-            yield self[number]
+        numbers = self.frames.numbers(worker.id if worker else 0, worker.num_workers if worker else 1)
+        return map(self._tensors, self.frames.these(numbers)) if self.device is None else map(self.__getitem__, numbers)
+
+    def _tensors(self, frame: dict[str, Any]) -> dict[str, Any]:
+        return {"counts": torch.as_tensor(frame["counts"]), "labels": torch.as_tensor(frame["labels"], device=self.device),
+                "parameters": {name: torch.as_tensor(value) for name, value in frame["parameters"].items()}}
 
     def _on_device(self, number):
         rng, parameters = self.frames.drawn(number)
