@@ -116,9 +116,10 @@ FlagGroup inputFlags() {
           {.spellings = {"--efficiency"},
            .values = "FILE",
            .fallback = "all photons count",
-           .help = "fraction of the photons that is counted: lines of wavelength (A) or energy (eV) "
-                   "and a number from 0 to 1, the product of filters, windows, air and quantum "
-                   "efficiency",
+           .help =
+               "fraction of the photons that is counted: lines of wavelength (A) or energy (eV) "
+               "and a number from 0 to 1, the product of filters, windows, air and quantum "
+               "efficiency",
            .apply = [](CommandLine &line, const Values &v) { line.files.efficiency = v.text(); }},
           {.spellings = {"--sensor-material"},
            .values = "NAME",

@@ -71,9 +71,10 @@ void checkPossible(const std::string &name, const double *numbers, std::int64_t 
   for (std::int64_t i = 0; i != count; ++i) {
     const double x = numbers[i];
     if (std::isnan(x))
-      refuse(i, "is not a number");
+      refuse(i, "is not a number (NaN); in a fit, look for a loss whose gradient is NaN, such as "
+                "that of a root at 0");
     if (std::isinf(x) && !(x > 0 && place.row && place.row->range.infinite))
-      refuse(i, "is infinite");
+      refuse(i, "is infinite; it must be finite");
     if (possible == Possible::Positive && !(x > 0))
       refuse(i, "is " + withUnit(x, parameter->unit) + "; it must be greater than 0");
     if (possible == Possible::NotNegative && x < 0)

@@ -171,6 +171,8 @@ def _index(given, comm):
     if given.test and given.shared is None:
         raise ValueError("--test needs --shared=structure_factors")
     part, parts = given.shard
+    if comm is None or not comm.Get_rank():
+        _print(f"searching spots in {len(range(part, len(given.files), parts))} images")
     stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, resume=given.resume, shard=given.shard, comm=comm,
                                watch=_watch(given, len(range(part, len(given.files), parts))),
                                pixels=not given.positions_only, held=given.fix, restrain=dict(given.restrain),
