@@ -24,17 +24,18 @@ from fabio.edfimage import EdfImage
 from fabio.OXDimage import OXDimage
 from fabio.TiffIO import TiffIO
 
-import photographs_test
-from photographs_test import DEPTH, DISTANCE, begun_nexus, simulated, write_cbf, write_model
+import refine_index_test
+from refine_index_test import DEPTH, DISTANCE, begun_nexus, simulated, write_cbf, write_model
 
 import nanobragg as nb
-from nanobragg.refine import photographs
-from nanobragg.refine._photographs import described, read_photograph
+from nanobragg.refine import index
+from nanobragg.refine._images import described, read_image
 from nanobragg.refine._stated_geometry import Geometry
+from nanobragg.refine._still_search import detectors_of
 
 PIXEL = 0.172
-FIRST, PIXELS = 170, 360  # a part of the image of photographs_test: fewer spots are indexed sooner
-CENTRE = tuple(place - FIRST for place in photographs_test.CENTRE)
+FIRST, PIXELS = 170, 360  # a part of the image of refine_index_test: fewer spots are indexed sooner
+CENTRE = tuple(place - FIRST for place in refine_index_test.CENTRE)
 STANDS = DISTANCE + DEPTH  # mm, of detectors whose files do not say how thick their sensors are
 
 
@@ -230,36 +231,36 @@ class OfManyFormats(unittest.TestCase):
     def test_headers_say_what_was_written(self):
         for kind, (name, _, placed, reader) in FORMATS.items():
             with self.subTest(kind):
-                photograph = read_photograph(self.at(name), None if placed else Geometry.read(self.geometry))
-                self.assertIn(reader, photograph.reader)
-                self.assertAlmostEqual(photograph.wavelength, 1.0, 6)
-                self.assertAlmostEqual(photograph.pixel, PIXEL, 5)
-                detector = next(photographs._detectors(photograph))
-                thick = photograph.thickness > 0
+                image = read_image(self.at(name), None if placed else Geometry.read(self.geometry))
+                self.assertIn(reader, image.reader)
+                self.assertAlmostEqual(image.wavelength, 1.0, 6)
+                self.assertAlmostEqual(image.pixel, PIXEL, 5)
+                detector = next(detectors_of(image))
+                thick = image.thickness > 0
                 self.assertAlmostEqual(detector.distance, DISTANCE if thick else STANDS, 2)
                 beam = detector.meet(np.array([[0.0, 0.0, -1.0]]))[0]
-                offset = np.array([0.0, photograph.panels.begin[1, 0] - PIXELS // 2]) if photograph.panels else 0
+                offset = np.array([0.0, image.panels.begin[1, 0] - PIXELS // 2]) if image.panels else 0
                 np.testing.assert_allclose(beam - offset, CENTRE, atol=0.02)
-                photons = photograph.photons if photograph.panels is None else np.vstack([photograph.photons[part] for part in
-                                                                                         photograph.panels.parts(None)])
+                photons = image.photons if image.panels is None else np.vstack([image.photons[part] for part in
+                                                                                         image.panels.parts(None)])
                 known = np.isfinite(photons)
                 self.assertGreater(known.mean(), 0.98)
                 shift = {"Jungfrau NXmx": -0.25, "Rayonix TIFF": 10}.get(kind, 0)
                 np.testing.assert_allclose(photons[known], self.photons[known] + shift)
-                lines = list(described(photograph, photograph.photons.shape, {"gaps": 7}))
+                lines = list(described(image, image.photons.shape, {"gaps": 7}))
                 self.assertEqual([line.partition(":")[0] for line in lines], ["geometry", "wavelength", "exposure", "gain", "masks"])
                 self.assertIn(reader, lines[0])
-        self.assertEqual(read_photograph(self.at("a_master.h5")).cutoff, 60000)
-        self.assertEqual(read_photograph(self.at("a.mccd")).pedestal, 10)
+        self.assertEqual(read_image(self.at("a_master.h5")).cutoff, 60000)
+        self.assertEqual(read_image(self.at("a.mccd")).pedestal, 10)
         for name in ("a.mccd", "a.img", "a.osc", "a_oxford.img", "a.edf", "a.sfrm", "a_master.h5", "a_pilatus.tif"):
-            self.assertEqual(read_photograph(self.at(name)).seconds, 2, name)
+            self.assertEqual(read_image(self.at(name)).seconds, 2, name)
         for name in ("a.img", "a.osc", "a.sfrm"):
-            self.assertEqual((read_photograph(self.at(name)).start, read_photograph(self.at(name)).step), (5, 0.1), name)
+            self.assertEqual((read_image(self.at(name)).start, read_image(self.at(name)).step), (5, 0.1), name)
 
     def test_all_are_indexed(self):
         for placed in (True, False):
             names = [self.at(name) for name, _, says, _ in FORMATS.values() if says == placed]
-            for still in photographs.index(names, self.model, pixels=False, workers=1, geometry=None if placed else self.geometry):
+            for still in index(names, self.model, pixels=False, workers=1, geometry=None if placed else self.geometry):
                 with self.subTest(still.image):
                     self.assertEqual(still.status, "indexed", still.why)
                     self.assertGreater(still.indexed, 0.9 * still.spots)
@@ -276,7 +277,7 @@ class OfManyFormats(unittest.TestCase):
                 with open(names[-1], "wb") as file:
                     file.write(part)
         whole = self.at("a.img")
-        stills = photographs.index([*names, whole], self.model, pixels=False, workers=1)
+        stills = index([*names, whole], self.model, pixels=False, workers=1)
         for still in stills[:-1]:
             with self.subTest(still.image):
                 self.assertEqual(still.status, "rejected")
@@ -289,9 +290,9 @@ class OfManyFormats(unittest.TestCase):
         with open(path, "w", encoding="utf-8") as file:
             file.write("Dear diary\n" * 100)
         with self.assertRaisesRegex(nb.FileError, "neither CBF nor SMV nor NXmx"):
-            read_photograph(path)
+            read_image(path)
         with self.assertRaisesRegex(nb.FileError, "give --geometry=FILE.expt"):
-            read_photograph(self.at("a.tif"))
+            read_image(self.at("a.tif"))
 
 
 if __name__ == "__main__":

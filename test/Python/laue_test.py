@@ -27,7 +27,7 @@ from nanobragg.refine._indexing import real_basis
 from nanobragg.refine._laue_search import orientations
 from nanobragg.refine._panels import BEAM
 from nanobragg.refine.laue import laue
-from nanobragg.refine.photographs import Model
+from nanobragg.refine._model import Model
 
 HC = 12.398419843
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real", "laue", "ge.jp2")

@@ -20,7 +20,7 @@ for needed in ("scipy", "msgpack"):
         print(f"skipped: there is no {needed}")
         sys.exit(0)
 
-import photographs_test as stills
+import refine_index_test as stills
 from nanobragg.refine import _files
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._amplitudes import Amplitudes

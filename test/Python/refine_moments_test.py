@@ -13,7 +13,7 @@ if importlib.util.find_spec("scipy") is None:
     print("skipped: there is no scipy")
     sys.exit(0)
 
-from nanobragg.refine._blocks import Blocks
+from nanobragg.refine._blocks import Blocks, Crystals, Measurement
 from nanobragg.refine._explain import Boxes, simulators
 from nanobragg.refine._moments import Foretold, MomentFit, Moments
 from nanobragg.refine._response import Response
@@ -91,7 +91,7 @@ class Fitted(unittest.TestCase):
         seen = Moments.measured(at, photons, flat > 0, flat, 4)
         grid, lowest = cls.factors
         sim.structure_factors = grid * np.exp(random.normal(scale=DOUBT, size=grid.shape)), lowest
-        blocks = Blocks(sim, Boxes.around(at[:1], 2, photons, flat > 0, flat), system="tetragonal")
+        blocks = Blocks(sim, Boxes.around(at[:1], 2, photons, flat > 0, flat), Crystals("tetragonal"))
         none = np.zeros(seen.known.sum(), int)
         return blocks, MomentFit(seen.chosen(seen.known), hkl[seen.known], none, none, 0.0)
 
@@ -115,7 +115,7 @@ class Fitted(unittest.TestCase):
         response = Response(("gauss", 80.0))
         flat, sim = np.ones((PIXELS, PIXELS)), self.simulator(np.random.default_rng(0), **response.of_detector(0.172))
         boxes = Boxes.around(fit.seen.at[:1], 2, flat, flat > 0, flat)
-        blocks = Blocks(sim, boxes, system="tetragonal", response=response)
+        blocks = Blocks(sim, boxes, Crystals("tetragonal"), Measurement(response=response))
         groups, x = np.array(blocks.groups()), np.zeros(blocks.size)
         found, _ = fit.run(blocks, fit.brightened(blocks, x), ~np.isin(groups, HELD), x, np.full(len(x), 1.0))
         self.assertEqual(found[groups == "psf"], 0)
@@ -162,7 +162,7 @@ class OfObliqueCells(unittest.TestCase):
         widths = np.linalg.norm(hkl @ [[a, d, f], [d, b, e], [f, e, c]], axis=1)
         np.testing.assert_allclose(widths, 2000 * np.linalg.norm(hkl @ np.linalg.inv(real).T, axis=1), rtol=1e-6)
         flat = np.ones((20, 20))
-        blocks = Blocks(sim, Boxes.around(np.array([[9.5, 9.5]]), 2, flat, flat > 0, flat), system="hexagonal")
+        blocks = Blocks(sim, Boxes.around(np.array([[9.5, 9.5]]), 2, flat, flat > 0, flat), Crystals("hexagonal"))
         self.assertEqual([name for name in blocks.names if name.startswith("size")], ["size a", "size b", "size c", "size ab"])
         x = np.zeros(blocks.size)
         x[7], x[[blocks.names.index("size a"), blocks.names.index("size ab")]] = 0.3, (0.2, -0.1)

@@ -25,7 +25,7 @@ from nanobragg.refine.__main__ import main
 from nanobragg.refine._crystal import rotation
 from nanobragg.refine._explain import Fit
 from nanobragg.refine._foreground import foreground
-from nanobragg.refine._scans import Scan
+from nanobragg.refine._scan import Scan
 
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real", "l_cysteine")
 CYSTEINE = [os.path.join(REAL, "l_cysteine_narrow_wedge_11_integrated." + end) for end in ("expt", "refl")]

@@ -20,7 +20,7 @@ import matplotlib
 import numpy
 from nanobragg import _core
 from nanobragg.refine import _files
-from nanobragg.refine.photographs import Model
+from nanobragg.refine._model import Model
 
 STILLS = {"thaumatin": ("thau_3_2_0003.cbf.bz2 thau_3_2_0007.cbf.bz2 thau_3_2_0013.cbf.bz2", "../models/thaumatin_dimple.pdb"),
           "snase": ("snc_newhead_00001.img.bz2 snc_newhead_00013.img.bz2 snc_newhead_00017.img.bz2", "1stn_atoms.pdb")}

@@ -259,7 +259,7 @@ class Dials(unittest.TestCase):
         sys.path.insert(0, os.environ["NB_PYTHON_PATH"])
         try:
             from nanobragg.refine._foreign import by_dxtbx
-            from nanobragg.refine._photographs import read_photograph
+            from nanobragg.refine._images import read_image
         except ImportError as error:
             self.skipTest(f"the Python package cannot be imported ({error})")
         self.write("camera.expt", tilted_panels())
@@ -267,7 +267,7 @@ class Dials(unittest.TestCase):
         self.simulate(*CAMERA, "--cbf=a_0001.cbf")
         for name in ("a.nxs", "a_0001.cbf"):
             path = os.path.join(self.folder, name)
-            ours, theirs = read_photograph(path), by_dxtbx(path, path, 0)
+            ours, theirs = read_image(path), by_dxtbx(path, path, 0)
             np.testing.assert_array_equal(theirs.photons, ours.photons)
             np.testing.assert_allclose([theirs.wavelength, theirs.distance, *theirs.centre], [ours.wavelength, ours.distance, *ours.centre],
                                        atol=1e-3)

@@ -8,7 +8,7 @@ import re
 import sys
 
 import numpy
-from nanobragg.refine._photographs import read_photograph
+from nanobragg.refine._images import read_image
 from nanobragg.refine._spots import find_spots, usable_pixels
 from nanobragg.simulator import unpacked
 
@@ -31,9 +31,9 @@ def byte_offsets(image):
 
 
 def cut(image, folder):
-    photograph, content = read_photograph(image), unpacked(image)
-    photons = numpy.nan_to_num(photograph.photons, nan=-1).astype("i8")
-    spots, _ = find_spots(photons, usable_pixels(photograph.photons, photograph.cutoff).usable, 3)
+    header, content = read_image(image), unpacked(image)
+    photons = numpy.nan_to_num(header.photons, nan=-1).astype("i8")
+    spots, _ = find_spots(photons, usable_pixels(header.photons, header.cutoff).usable, 3)
     kept = numpy.zeros(photons.shape, bool)
     for fast, slow in spots.at.astype(int):
         kept[max(slow - HALF, 0):slow + HALF + 1, max(fast - HALF, 0):fast + HALF + 1] = True

@@ -6,34 +6,39 @@ import sys
 import time
 
 import numpy
-from nanobragg.refine import _files, photographs
-from nanobragg.refine._explain import DETECTOR, Fit
-from nanobragg.refine._scans import Scan, with_boxes
-from nanobragg.refine.photographs import Model, _exposures, _simulators, boxes_of
-from nanobragg.refine.sweeps import Sweep, begin_fit
+from nanobragg.refine import _files, index
+from nanobragg.refine._blocks import Crystals, Measurement
+from nanobragg.refine._explain import DETECTOR, Fit, Freedom, telling
+from nanobragg.refine._model import Model
+from nanobragg.refine._scan import Scan, with_boxes
+from nanobragg.refine._spot_fit import Known
+from nanobragg.refine._still import boxes_of
+from nanobragg.refine._still_fit import exposures_of, simulators
+from nanobragg.refine.sweeps import Sweep, Wanted, begin_fit
 
 DOUBT = 0.25  # fraction by which the fit of a still lets an intensity differ from the model
 
 
 def restrained(fit, about, sigma):
     """The fit with restraints about these numbers."""
-    reach = fit.known()[2]
-    fit.known = lambda: (about, sigma, reach)
+    known = Known(about, sigma, fit.known().reach)
+    fit.known = lambda: known
     return fit
 
 
-def of_photograph(image, path):
+def of_still(image, path):
     """A function: the fit of a copy, of random numbers, before its last run; how that runs."""
-    still, = photographs.index([image], path, workers=1, sets=1)
-    model = Model.read(path, 0.97 / still.fitted.detector.finest(still.shape), still.photograph.wavelength)
-    truth, sims, boxes = still.explained, _simulators(still, model), boxes_of(still)
+    still, = index([image], path, workers=1, sets=1)
+    model = Model.read(path, 0.97 / still.fitted.detector.finest(still.shape), still.header.wavelength)
+    truth, sims, boxes = still.explained, simulators(still, model), boxes_of(still)
+    measurement = Measurement(exposures=exposures_of(still.fitted.detector))
 
     def copy(random):
         d = numpy.maximum(1 + DOUBT * random.normal(size=len(boxes.hkl)), 0)
         boxes.data = random.poisson(boxes.background + d[boxes.reflection] * truth.image).astype(float)
-        fit = Fit(sims, boxes, still.found.light[still.explained_spots], model.system, begin=truth, sets=1,
-                  exposures=_exposures(still.fitted.detector))
-        return restrained(fit, truth.x, fit.known()[1])
+        most = telling(sims[0], boxes, still.found.light[still.explained_spots], measurement)
+        fit = Fit(sims, boxes, most, Crystals(model.system), measurement, Freedom(sets=1), truth)
+        return restrained(fit, truth.x, fit.known().sigma)
 
     return copy, (DOUBT, 8, *DETECTOR), 1e-5
 
@@ -42,12 +47,12 @@ def of_sweep(path, table, system):
     """The same; each reflection has the intensity that was found. Restraints are drawn anew, too."""
     listed, table = _files.read_experiments(path), _files.read_reflections(table)
     scan = Scan(listed, 0, path).only_present()
-    fit, *_ = begin_fit(Sweep(0), scan, listed, with_boxes(table, scan), system)
+    fit, *_ = begin_fit(Sweep(0), scan, listed, with_boxes(table, scan), Wanted(system))
     fit.positions_and_rocking()
     print(f"{fit.model.sets} sets, chi-square {fit.misfit:.3f} per pixel that is fitted", flush=True)
     expected, truth = fit.used.background + fit.fit.own * fit.image, fit.x
     # Where intensities are free pixels say nothing of the scale that sets have in common.
-    sigma = numpy.where(numpy.array(fit.model.groups()) == "scale", 1.0, fit.known()[1])
+    sigma = numpy.where(numpy.array(fit.model.groups()) == "scale", 1.0, fit.known().sigma)
 
     def copy(random):
         fit.used.data = random.poisson(expected).astype(float)
@@ -58,7 +63,7 @@ def of_sweep(path, table, system):
 
 
 copies = int(sys.argv[3])
-copy, how, enough = of_sweep(*sys.argv[1:3], sys.argv[4]) if len(sys.argv) > 4 else of_photograph(*sys.argv[1:3])
+copy, how, enough = of_sweep(*sys.argv[1:3], sys.argv[4]) if len(sys.argv) > 4 else of_still(*sys.argv[1:3])
 pulls, begin = [], time.time()
 for seed in range(copies):
     fit = copy(numpy.random.default_rng(seed))
@@ -66,7 +71,7 @@ for seed in range(copies):
     fit.run(*how, enough=enough)
     free = fit.free(*how[2:])
     sigma = numpy.sqrt(numpy.diag(numpy.linalg.inv(fit.fit.curvature)))
-    prior = fit.known()[1][free]
+    prior = fit.known().sigma[free]
     pulls.append((fit.x - truth)[free] / sigma)
     table = numpy.array(pulls)
     print(seed, f"{time.time() - begin:.0f} s, chi-square {fit.cost / len(fit.used.data):.3f}, rms of all",

@@ -18,6 +18,7 @@ warnings.filterwarnings("ignore", ".* is unusual; most are ", Warning, r"nanobra
 try:
     from ._crystal import CELL_SYSTEMS, OrientedCell
     from ._response import Response
+    from .index import index
     from ._shot import METHODS, Result, refine_shot
     from .shared import SharedResult, shared
     from .shots import shots
@@ -31,5 +32,5 @@ except ModuleNotFoundError as error:
             raise ImportError("refinement needs scipy: pip install scipy")
         raise AttributeError(f"nanobragg.refine has no {name}")
 
-__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Response", "Result", "SharedResult", "Sweep", "refine_shot", "shared", "shots",
+__all__ = ["CELL_SYSTEMS", "METHODS", "OrientedCell", "Response", "Result", "SharedResult", "Sweep", "index", "refine_shot", "shared", "shots",
            "sweeps"]

@@ -165,7 +165,7 @@ def _response(given):
 
 
 def _index(given, comm):
-    from . import photographs
+    from . import index
     from ._explain import MOST_SETS
     from ._lattices import MOST_LATTICES
     if given.test and given.shared is None:
@@ -173,7 +173,7 @@ def _index(given, comm):
     part, parts = given.shard
     if comm is None or not comm.Get_rank():
         _print(f"searching spots in {len(range(part, len(given.files), parts))} images")
-    stills = photographs.index(given.files, given.model, workers=given.workers, out=given.out, resume=given.resume, shard=given.shard, comm=comm,
+    stills = index(given.files, given.model, workers=given.workers, out=given.out, resume=given.resume, shard=given.shard, comm=comm,
                                watch=_watch(given, len(range(part, len(given.files), parts))),
                                pixels=not given.positions_only, held=given.fix, restrain=dict(given.restrain),
                                sets=MOST_SETS if given.sets is None else given.sets,
@@ -200,7 +200,7 @@ def _index(given, comm):
 
 def _watch(given, count):
     """Prints how far nb-refine index is with so many images."""
-    from .photographs import Watch
+    from .index import Watch
 
     class Lines(Watch):
         def __init__(self):

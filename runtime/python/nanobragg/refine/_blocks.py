@@ -101,16 +101,16 @@ def _along(sim):
 
 
 def rows_of(boxes, origins):
-    """Pixels of a simulator: panel, slow, fast. origins: of Blocks."""
+    """Pixels of a simulator: panel, slow, fast. origins: of Measurement."""
     return numpy.column_stack([boxes.panel, boxes.rows - origins[boxes.panel if len(origins) > 1 else 0]])
 
 
-def squares(sim, boxes, origins, exposures):
-    """1/d^2 of each pixel, 1/A^2. origins, exposures: of Blocks."""
-    found, own, rows = numpy.empty(len(boxes.rows)), sim.copy(), rows_of(boxes, origins)
+def squares(sim, boxes, measurement):
+    """1/d^2 of each pixel, 1/A^2."""
+    found, own, rows = numpy.empty(len(boxes.rows)), sim.copy(), rows_of(boxes, measurement.origins)
     for number in numpy.unique(boxes.exposure):
         where = boxes.exposure == number
-        own.set(**exposures[number])
+        own.set(**measurement.exposures[number])
         found[where] = (scattering_vectors(own, rows[where, 0], rows[where, 1:])**2).sum(axis=1) / METRES**2
     return found
 
@@ -127,36 +127,56 @@ class Lattice:
     B: float
 
 
+@dataclasses.dataclass(frozen=True)
+class Crystals:
+    """The crystals of an image, beside the matrix of the first. system: of their cells, one of
+    CELL_SYSTEMS. others: matrices (1/A) of further lattices, whose mean lengths may
+    change. volume: whether that of the first may; a still cannot tell it from the distance."""
+
+    system: str = "triclinic"
+    others: tuple = ()
+    volume: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Measurement:
+    """How pixels were measured. origins: (panels, 2), the row (slow, fast) of the boxes at which
+    each panel begins. exposures: for each number of ``boxes.exposure`` the parameters (name: value)
+    that it has in place of the simulator's. faces: those by which each panel stands.
+    seconds: of an exposure; 0: no counts are lost. response: where the fit of the detector's starts.
+    """
+
+    origins: numpy.ndarray = dataclasses.field(default_factory=lambda: ONE_PANEL)
+    exposures: tuple = ({},)
+    faces: tuple = ({},)
+    seconds: float = 0.0
+    response: Response = Response()
+
+
 class Blocks:
     """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared,
     and of each lattice strains of the cell and B).
 
     sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the
-    pixels; origins: (panels, 2), the row (slow, fast) of the boxes at which each panel begins.
-    system: of the cell. exposures: for each number of ``boxes.exposure`` the parameters (name:
-    value) that it has in place of the simulator's. more: Quantities beside SHARED. volume: whether
-    the mean length of the cell's edges may change; a still cannot tell it from the distance.
-    others: matrices (1/A) of lattices beside the simulator's, whose mean lengths may change. of:
-    the lattice of each set of blocks; None: one set each. response: where that of the detector
-    starts. seconds: of an exposure; 0: no counts are lost.
+    pixels. of: the lattice of each set of blocks; None: one set each. more: Quantities beside
+    SHARED.
 
     ratio: of each pixel the intensity of its reflection to the model's, by which counts are lost.
     """
 
-    def __init__(self, sim, boxes, of=None, system="triclinic", exposures=({},), more=None, volume=False, others=(),
-                 response=Response(), seconds=0.0, origins=ONE_PANEL):
-        self.sim, self.origins, self.system, self.exposures = sim, origins, system, exposures
-        self.response, self.seconds = response, seconds
-        self.cells = [OrientedCell(matrix, system) for matrix in (sim["reciprocal_matrix"] / METRES, *others)]
+    def __init__(self, sim, boxes, crystals=Crystals(), measurement=Measurement(), of=None, more=None):
+        self.sim, self.measurement = sim, measurement
+        self.seconds = measurement.seconds
+        self.cells = [OrientedCell(matrix, crystals.system) for matrix in (sim["reciprocal_matrix"] / METRES, *crystals.others)]
         self.of = list(range(len(self.cells)) if of is None else of)
         self.sets = len(self.of)
         traces = numpy.array([[numpy.trace(strain)] for strain in self.cells[0].strains])
         basis = numpy.linalg.svd(traces)[0].T
-        self.strains = [basis[0 if volume or lattice else 1:] for lattice in range(len(self.cells))]
+        self.strains = [basis[0 if crystals.volume or lattice else 1:] for lattice in range(len(self.cells))]
         between = {name: axes for name, axes in _BETWEEN.items() if name in sim and sim[name]}
         self.edges = (*_EDGES, *between)
         self.shared = SHARED | {f"size {axes}": Quantity("size", (name,), float(numpy.sqrt(numpy.prod([sim[f"ncells_{axis}"] for axis in axes]))), 1.0)
-                                for name, axes in between.items()} | (_POINT_SPREAD if response.psf else {}) | (more or {})
+                                for name, axes in between.items()} | (_POINT_SPREAD if measurement.response.psf else {}) | (more or {})
         self.names = [name for k in range(self.sets) for name in self._names(k, self.of[k])]
         self.names += [*self.shared, *(self._of(lattice) + name for lattice, strains in enumerate(self.strains)
                                        for name in (*(f"strain {i}" for i in range(len(strains))), "B"))]
@@ -186,11 +206,11 @@ class Blocks:
         """At these pixels from now on."""
         self.count, self.parts, self.drawn = len(boxes.rows), [], {}
         self.background, self.ratio = boxes.background, 1.0
-        rows = rows_of(boxes, self.origins)
+        rows = rows_of(boxes, self.measurement.origins)
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
-            self.parts.append(self._part(self.sim.at_pixels(rows[where]), self.exposures[number], where))
-        self.squares = squares(self.sim, boxes, self.origins, self.exposures)  # where the detector was at the start
+            self.parts.append(self._part(self.sim.at_pixels(rows[where]), self.measurement.exposures[number], where))
+        self.squares = squares(self.sim, boxes, self.measurement)  # where the detector was at the start
 
     def _part(self, sim, exposure, where):
         sim.set(**exposure)
@@ -240,7 +260,7 @@ class Blocks:
         """The value of a shared number, the unit in which people read it, and how many of these 1 is."""
         if quantity.members:
             return values[quantity.members[0]], *_UNITS.get(quantity.members[0], ("", 1.0))
-        return (numpy.exp(number), "", 1.0) if quantity.unit is None else (quantity.unit * number + self.response.dead_time, "ns", 1e9)
+        return (numpy.exp(number), "", 1.0) if quantity.unit is None else (quantity.unit * number + self.measurement.response.dead_time, "ns", 1e9)
 
     def with_set(self, x, rotation, width, share, edge=1.0, lattice=0):
         """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread
@@ -310,7 +330,7 @@ class Blocks:
 
     def dead_time(self, x):
         """Seconds."""
-        return self.response.dead_time + MICROSECONDS * self.number(x, "dead time")
+        return self.measurement.response.dead_time + MICROSECONDS * self.number(x, "dead time")
 
     def _counted(self, x, light):
         return counted(light, self.background, self.ratio, self.dead_time(x) / self.seconds if self.seconds else 0.0,
@@ -377,12 +397,12 @@ class Blocks:
             rows[gain], rows[dead_time] = by_gain, by_lost * MICROSECONDS / (self.seconds or numpy.inf)
         return rows
 
-    def panels(self, plain, x, faces):
+    def panels(self, plain, x):
         """Corners, and steps of a pixel along fast and slow (m), where x has the panels. plain: a
-        simulator that knows where pixels are. faces: of each panel, as exposures are."""
+        simulator that knows where pixels are."""
         values = {m: v for q in self.shared.values() for m in q.members for v in [self.values(x, 0)[m]]}
         corners, fast, slow = [], [], []
-        for face in faces:
+        for face in self.measurement.faces:
             at, own = plain.copy(), self.sim.copy()
             own.set(**face)
             part = Part(None, None, {}, self.start, _along(own).T @ _along(self.sim))

@@ -9,9 +9,9 @@ import numpy
 
 from .._errors import FileError
 from ._panels import BEAM
-from ._photographs import Photograph, measured, read_photograph
+from ._images import DiffractionImage, measured, read_image
 from ._stated_geometry import Geometry
-from .photographs import _detectors
+from ._still_search import detectors_of
 
 _LAUETOOLS = numpy.array([[0.0, -1, 0], [0, 0, 1], [-1, 0, 0]])  # from its frame, x along the beam and z up
 _NUMBERS = "distance (mm), xcen, ycen (pixels), xbet, xgam (degrees), pixel (mm)"
@@ -57,11 +57,11 @@ class Camera:
         length = numpy.linalg.norm(q, axis=1)
         return q / numpy.maximum(length, 1e-12)[:, None], length / 2
 
-    def photograph(self, path, image, counting):
-        """The Photograph of an image on this camera."""
+    def image(self, path, image, counting):
+        """The DiffractionImage of these numbers on this camera."""
         if image.ndim != 2:
             raise FileError(f"{path}: has {image.ndim} dimensions; white-beam stills need an image of one panel, slow and fast")
-        return Photograph(path, measured(image, -1.0 if counting else -numpy.inf), 1.0, self.distance, tuple(self.foot.tolist()), self.pixel,
+        return DiffractionImage(path, measured(image, -1.0 if counting else -numpy.inf), 1.0, self.distance, tuple(self.foot.tolist()), self.pixel,
                           counting=counting)
 
     @staticmethod
@@ -110,13 +110,13 @@ def _checked(text, numbers):
 
 
 def read_still(path, camera):
-    """The Photograph of a file and its Camera. camera: the one that is given; None: the header's.
+    """The DiffractionImage in a file and its Camera. camera: the one that is given; None: the header's.
     """
-    photograph = read_photograph(path, camera)
+    image = read_image(path, camera)
     if camera is not None:
-        return photograph, camera
-    detector = next(_detectors(photograph))
+        return image, camera
+    detector = next(detectors_of(image))
     if len(detector.panels) > 1:
         raise FileError(f"{path}: has {len(detector.panels)} panels; white-beam stills need one flat panel")
     fast, slow, _ = detector.axes()
-    return photograph, Camera(detector.corner(), fast, slow, photograph.pixel)
+    return image, Camera(detector.corner(), fast, slow, image.pixel)

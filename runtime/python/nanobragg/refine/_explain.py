@@ -9,11 +9,11 @@ import numpy
 from ..experiment import Beam, Crystal, Detector
 from ..simulator import Simulator
 from ._background import variance
-from ._blocks import OF_SET, ONE_PANEL, Blocks
+from ._blocks import OF_SET, Blocks
 from ._blocks import squares as q2
 from ._integration import Integrated, box_levels, integrate
 from ._moments import MomentFit, brightest
-from ._spot_fit import SpotFit
+from ._spot_fit import Known, SpotFit
 
 # Where fits start: mosaicity (rad), bandwidth, divergence (rad); edge of a block (m).
 _BEGIN, _EDGE = (numpy.radians(0.15), 5e-4, 2e-4), 2e-7
@@ -29,7 +29,7 @@ _NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of le
 DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
-_STRONG = 300  # photons of a spot whose place counts for rms_px
+STRONG = 300  # photons of a spot whose place counts for rms_px
 _FAINTEST = 0.02  # photons of a pixel, of which its variance is at least that
 _SURE = 0.02  # part of a spot's squared light by which noise leaves its error of profile unsure
 
@@ -211,43 +211,51 @@ def simulators_of_still(parts, plane, missing, grid, lowest):
     return sim, plain
 
 
+def telling(sim, boxes, light, measurement):
+    """Numbers of the boxes that matter most for a fit: far from the beam spots say more of the
+    crystal, and are weaker. light: photons of each box's spot."""
+    distances = q2(sim, boxes, measurement)
+    cosine = numpy.maximum(1 - distances * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # cosine of the scattering angle
+    away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(distances))), 1)
+    order, of, rank = numpy.argsort(-light * away), boxes.lattices(), numpy.zeros(boxes.count, int)
+    for lattice in range(of.max(initial=0) + 1):  # as many of each
+        mine = order[of[order] == lattice]
+        rank[mine] = numpy.arange(len(mine))
+    return order[numpy.argsort(rank[order], kind="stable")][:_MOST_BOXES]
+
+
+@dataclasses.dataclass(frozen=True)
+class Freedom:
+    """Limits of what a fit changes. held: groups of numbers that stay where they start, beside the
+    wavelength. restrain: {group: sigma}, in the units of x. sets: of mosaic blocks, at most."""
+
+    held: tuple = ()
+    restrain: dict = dataclasses.field(default_factory=dict)
+    sets: int = MOST_SETS
+
+
 class Fit:
-    """Stages of the fit of one still."""
+    """Stages of the fit of one still.
+
+    sims: of simulators_of_still(). boxes: Boxes. most: the numbers of those that are fitted. begin:
+    the Explained to start from.
+    """
 
     blocks = Blocks
     always_held = ("halo",)
 
-    def __init__(self, sims, boxes, light, system, held=(), restrain=None, sets=MOST_SETS, begin=None, most=None, faces=({},), **blocks):
-        """light: photons of each box's spot. held: groups of numbers that stay where they start,
-        beside the wavelength. restrain: {group: sigma}, in the units of x. sets: of mosaic blocks,
-        at most. begin: the Explained to start from. most: the boxes that are fitted. faces: where
-        each panel stands, as exposures do. blocks: more of Blocks."""
+    def __init__(self, sims, boxes, most, crystals, measurement, freedom, begin=None):
         sim, self.plain = sims
-        self.faces = faces
-        self.boxes, self.held, self.restrain, self.sets = boxes, {*held, *self.always_held}, restrain or {}, sets
+        self.boxes, self.held, self.restrain, self.sets = boxes, {*freedom.held, *self.always_held}, freedom.restrain, freedom.sets
         # No still tells the wavelength from the distance, or the gain from the scale.
         self.held |= {"wavelength", "dead_time", "gain"} - self.restrain.keys()
-        most = self._telling(sim, light, blocks.get("origins", ONE_PANEL), blocks.get("exposures", ({},))) if most is None else most
         self.most, self.levels = numpy.isin(numpy.arange(boxes.count), most), begin.levels if begin else numpy.ones(boxes.count)
         self.used = boxes.chosen(self.most)
-        self.model = self.blocks(sim, self.used, begin.of if begin else None, system, **blocks)
+        self.model = self.blocks(sim, self.used, crystals, measurement, begin.of if begin else None)
         self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
         self.fit = self._problem(self.model)
         if not begin:
             self._brighten()
-
-    def _telling(self, sim, light, origins, exposures):
-        """The boxes that matter most: far from the beam spots say more of the crystal, and are
-        weaker."""
-        boxes = self.boxes
-        squares = q2(sim, boxes, origins, exposures)
-        cosine = numpy.maximum(1 - squares * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # cosine of the scattering angle
-        away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(squares))), 1)
-        order, of, rank = numpy.argsort(-light * away), boxes.lattices(), numpy.zeros(boxes.count, int)
-        for lattice in range(of.max(initial=0) + 1):  # as many of each
-            mine = order[of[order] == lattice]
-            rank[mine] = numpy.arange(len(mine))
-        return order[numpy.argsort(rank[order], kind="stable")][:_MOST_BOXES]
 
     def _problem(self, model):
         used = self.used
@@ -264,8 +272,7 @@ class Fit:
             self.x[[len(OF_SET) * k + 6 for k in self.model.sets_of(lattice)]] += scale
 
     def known(self):
-        """Knowledge of x beside the pixels: about which numbers, with which sigmas; the longest
-        steps."""
+        """The Known of x."""
         model, sets = self.model, len(OF_SET) * self.model.sets
         about, sigma, reach = numpy.zeros(model.size), numpy.full(model.size, numpy.inf), numpy.ones(model.size)
         for k in range(model.sets):
@@ -280,17 +287,17 @@ class Fit:
             sigma[own], sigma[own.stop - 1], reach[own.stop - 1] = 1.0, 10.0, 10.0
         for i, group in enumerate(model.groups()):
             sigma[i] = self.restrain.get(group, sigma[i])
-        return about, sigma, reach
+        return Known(about, sigma, reach)
 
     def free(self, *more):
         held = self.held | set(more)
         return numpy.array([group not in held for group in self.model.groups()])
 
     def run(self, tolerance, steps, *held, enough=3e-3):
-        about, sigma, reach = self.known()
-        self.x, self.image = self.fit.run(self.x, self.free(*held), about, sigma, reach, tolerance, steps, enough=enough)
+        known = self.known()
+        self.x, self.image = self.fit.run(self.x, self.free(*held), known, tolerance, steps, enough=enough)
         self.fit.weigh(self.image, tolerance)
-        self.cost = self.fit.cost(self.x, self.image, about, sigma)
+        self.cost = self.fit.cost(self.x, self.image, known.about, known.sigma)
 
     def keep_sigmas(self, *held):
         """Keeps of the last run which numbers were free, the curvature, and chi-square per pixel,
@@ -301,7 +308,7 @@ class Fit:
     def _covariance(self):
         """The covariance of the numbers that were free: restraints are as sure as they were given.
         """
-        known = numpy.diag(1 / self.known()[1][self.free_at_end]**2)
+        known = numpy.diag(1 / self.known().sigma[self.free_at_end]**2)
         curvature = known + (self.curvature - known) / self.misfit
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
         return numpy.linalg.pinv(curvature / unit / unit[:, None], 1e-10) / unit / unit[:, None]
@@ -422,7 +429,7 @@ class Fit:
         values |= {"dead_time": model.dead_time(self.x), "gain": float(numpy.exp(model.number(self.x, "gain")))}
         return Explained(model.names, self.x, sigma, list(model.described(self.x, sigma)), self.misfit, model.lattices(self.x), model.of,
                          [float(left[boxes.lattice == k].sum() / max((boxes.lattice == k).sum(), 1)) for k in range(len(light))], values,
-                         model.panels(self.plain, self.x, self.faces), self.levels,
+                         model.panels(self.plain, self.x), self.levels,
                          chi2=float(left.mean()),
                          chi2_profiles=float(squares(boxes, shown).mean()), profile_error=profile_error(boxes, shown),
                          rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),
@@ -466,7 +473,7 @@ def displacements(boxes, image):
     above = numpy.where(window, boxes.data - boxes.background, 0)
     shown = numpy.where(window, image, 0)
     noise = numpy.sqrt(spots.sums(window * variance(numpy.maximum(boxes.background + image, _FAINTEST), boxes.calibration)))
-    enough = (spots.sums(above) > numpy.maximum(_STRONG, _SIGMAS * noise)) & (spots.sums(shown) > 0)
+    enough = (spots.sums(above) > numpy.maximum(STRONG, _SIGMAS * noise)) & (spots.sums(shown) > 0)
     centroid = lambda light: numpy.column_stack([spots.sums(light * axis) / numpy.maximum(spots.sums(light), 1e-9)
                                                  for axis in boxes.rows.T[::-1]])
     return enough, (centroid(above) - centroid(shown))[enough]
@@ -484,17 +491,16 @@ def degenerate(scaled, names):
     return found
 
 
-def explain(sims, boxes, light, system, spots, every, detector, begin=None, dark=None, **how):
-    """The Explained of a still; sims: of simulators_of_still(). spots: of MomentFit. every,
-    detector: of integrate(). begin: an Explained, whose intensities alone are fitted again. dark:
-    Boxes about reflections without spots, of which those are evaluated that the model lights."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit tries numbers that are unusual
-        fit = Fit(sims, boxes, light, system, begin=begin, **how)
-        if begin is None:
-            fit.profiles(spots)
-        else:
+def explain(fit, spots, every, detector, dark=None):
+    """The Explained of the Fit of a still. spots: of MomentFit; None: structure factors are better
+    than where the fit began, and intensities alone are fitted again. every, detector: of
+    integrate(). dark: Boxes about reflections without spots, of which those are evaluated that the
+    model lights."""
+    with numpy.errstate(all="ignore"):  # a fit tries numbers that are unusual
+        if spots is None:
             fit.again()
+        else:
+            fit.profiles(spots)
         fit.brightness()
         result = fit.result(dark)
         result.integrated = integrate(fit, every, detector)

@@ -12,11 +12,11 @@ import numpy
 from .._errors import DATA_ERRORS, FileError, printable
 from ._axes import Unplaced
 from ._fabio import opened
-from ._photographs import Photograph, measured, of_mini_header
+from ._images import DiffractionImage, measured, of_mini_header
 from ._units import NUMBER, factor
 
-# Where words of headers have the numbers of a Photograph: by the module of fabio, the names that a
-# word may have, which of its numbers it is, and its unit in that of the Photograph.
+# Where words of headers have the numbers of a DiffractionImage: by the module of fabio, the names that a
+# word may have, which of its numbers it is, and its unit in that of the DiffractionImage.
 _ESRF = {"wavelength": (("WaveLength",), 0, 1e10), "distance": (("SampleDistance", "Distance"), 0, 1e3), "pixel": (("PSize_1",), 0, 1e3),
          "fast": (("Center_1",), 0, 1), "slow": (("Center_2",), 0, 1), "seconds": (("ExposureTime",), 0, 1)}
 _BRUKER = {"wavelength": (("WAVELEN",), 0, 1), "distance": (("DISTANC",), -1, 10), "fast": (("CENTER",), -2, 1), "slow": (("CENTER",), -1, 1),
@@ -39,7 +39,7 @@ _MAR = 1024  # where the header of a MarCCD or Rayonix TIFF begins
 
 
 def read_foreign(path, name, number, content):
-    """The Photograph in frame ``number`` of the file ``name``, which is neither CBF nor SMV nor
+    """The DiffractionImage in frame ``number`` of the file ``name``, which is neither CBF nor SMV nor
     HDF5. content: its bytes. FileError."""
     fabio = opened(path, name, number, content)
     if fabio is not None and (found := _by_words(path, *fabio, content)) is not None:
@@ -57,9 +57,9 @@ def read_foreign(path, name, number, content):
 
 
 def _by_words(path, kind, words, image, content):
-    """The Photograph by what the header says; None of kinds whose headers are not known here."""
+    """The DiffractionImage by what the header says; None of kinds whose headers are not known here."""
     if kind in ("marccdimage", "tifimage") and (said := _mar_header(path, content, image.shape)) is not None:
-        return Photograph(path, measured(image), reader="header of a MarCCD or Rayonix TIFF", **said)
+        return DiffractionImage(path, measured(image), reader="header of a MarCCD or Rayonix TIFF", **said)
     lines = words.get("imageDescription", "")
     if kind == "pilatusimage" or "# Pixel_size" in lines:
         header = "\n".join([lines, *(f"# {key} {value}" for key, value in words.items())])
@@ -84,11 +84,11 @@ def _by_words(path, kind, words, image, content):
     centre = said.pop("fast"), said.pop("slow")
     if not said.get("cutoff", 1.0) > 0:
         del said["cutoff"]
-    return Photograph(path, measured(image), centre=centre, counting=False, reader=f"words of the header ({kind} of fabio)", **said)
+    return DiffractionImage(path, measured(image), centre=centre, counting=False, reader=f"words of the header ({kind} of fabio)", **said)
 
 
 def _mar_header(path, content, shape):
-    """Fields of a Photograph by the header of Mar's and Rayonix' CCDs; None where the TIFF has
+    """Fields of a DiffractionImage by the header of Mar's and Rayonix' CCDs; None where the TIFF has
     none."""
     order = "<" if content.startswith(b"II") else ">"
     at = lambda offset: struct.unpack_from(f"{order}i", content, _MAR + offset)[0]
@@ -103,7 +103,7 @@ def _mar_header(path, content, shape):
 
 
 def by_dxtbx(path, name, number):
-    """The Photograph that dxtbx makes of frame ``number``; None of formats that it does not know,
+    """The DiffractionImage that dxtbx makes of frame ``number``; None of formats that it does not know,
     or where it is not installed."""
     try:
         from dxtbx.format.Registry import get_format_class_for_file
@@ -132,7 +132,7 @@ def by_dxtbx(path, name, number):
     geometry.elements = [dataclasses.replace(element, raw=(0, 0)) for element in geometry.elements]
     wide = max(part.shape[1] for part in parts)
     stacked = numpy.concatenate([numpy.pad(part, ((0, 0), (0, wide - part.shape[1])), constant_values=-numpy.inf) for part in parts])
-    found = geometry.photograph(path, stacked, bool(re.search("pilatus|eiger|hypix", kind.__name__, re.I)))
+    found = geometry.image(path, stacked, bool(re.search("pilatus|eiger|hypix", kind.__name__, re.I)))
     found.reader = f"dxtbx ({kind.__name__})"
     if scan is not None:
         found.start, found.step = scan.get_oscillation()

@@ -103,18 +103,27 @@ class Rays:
         return Rays(*(getattr(self, field.name)[which] for field in dataclasses.fields(self)))
 
 
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """Spots of a still: places (n, 2), pixels; noise: their errors by noise; wide: the mean of their
+    variances along fast and slow, pixels^2, nan where it is not known; light: photons."""
+
+    at: numpy.ndarray
+    noise: numpy.ndarray
+    wide: numpy.ndarray
+    light: numpy.ndarray
+
+
 class LaueFit:
     """Camera, crystals and spectrum of a white-beam still.
 
-    spots: Spots of the still, at: their places (n, 2), pixels, noise: the errors of these by noise,
-    and wide: the mean of their variances along fast and slow, pixels^2, nan where it is not known.
-    shape: pixels, slow and fast. band: wavelengths, A. held: names of groups that stay; restrain:
+    image: its DiffractionImage. band: wavelengths, A. seen: its spots. held: names of groups that stay; restrain:
     sigmas about the start: mm, degrees, and strain without a unit.
     """
 
-    def __init__(self, camera, model, shape, band, spots, at, noise, wide, held=(), restrain=None, polarization=0.99):
-        self.camera, self.model, self.shape, self.band, self.at, self.light = camera, model, shape, band, at, spots.light
-        self.noise, self.wide = noise, wide
+    def __init__(self, camera, model, image, band, seen, held=(), restrain=None):
+        self.camera, self.model, self.shape, self.band = camera, model, image.photons.shape, band
+        self.at, self.noise, self.wide, self.light = seen.at, seen.noise, seen.wide, seen.light
         self.held, self.restrain, self.crystals, self.start = set(held), restrain or {}, [], camera
         energies = numpy.linspace(HC / band[1], HC / band[0], NODES)
         self.nodes = HC / energies  # wavelengths, A, descending
@@ -123,7 +132,7 @@ class LaueFit:
         self.covariance = None  # (5, 5) for the camera, in steps
         self.doubt = numpy.nan  # part of a spot's light that the flux does not explain
         self.sigma = 1.0  # pixels: other errors of a spot's place along fast or slow than those by noise
-        self.sim = self._simulator(polarization)
+        self.sim = self._simulator(image.polarization)
 
     def _simulator(self, polarization):
         reciprocal = numpy.linalg.inv(real_basis(self.model.cell)).T

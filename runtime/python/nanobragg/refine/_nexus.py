@@ -13,7 +13,7 @@ from .._errors import FileError, Warning
 from ._axes import Axis, Unplaced, frame
 from ._geometry import material_named
 from ._imgcif import Element
-from ._photographs import Photograph, checked, measured, standing
+from ._images import DiffractionImage, checked, measured, standing
 from ._units import factor, known
 
 _TURN = numpy.diag([-1.0, 1.0, -1.0])  # from NXmx's frame, in which the beam is along z
@@ -184,7 +184,7 @@ def read_nexus(path, name, number, geometry=None):
     elif mask.size:
         photons = numpy.where(mask[:photons.size].reshape(photons.shape) != 0, -numpy.inf, photons)
     if geometry is not None:
-        return checked(geometry.photograph(path, photons, more["counting"]))
+        return checked(geometry.image(path, photons, more["counting"]))
     wavelength, pixel = _wavelength(path, parts, number), _pixel(path, detector, modules)
     elements = _elements(path, root, modules)
     if elements is None and photons.ndim == 3:
@@ -194,7 +194,7 @@ def read_nexus(path, name, number, geometry=None):
         angle = next((node for name in ("polar_angle", "goniometer/two_theta") if (node := detector.get(name)) is not None), None)
         if angle is not None:
             more["two_theta"] = _number(angle) * (180 / numpy.pi if str(angle.attrs.get("units", "")).startswith("rad") else 1.0)
-        return checked(Photograph(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, reader="distance and beam of HDF5", **more))
+        return checked(DiffractionImage(path, measured(photons, -numpy.inf), wavelength, distance, centre, pixel, reader="distance and beam of HDF5", **more))
     if len(elements) > 1 and any(element.size is None for element in elements):
         raise FileError(f"{path}: does not say where its modules are in its image (data_origin, data_size)")
     return checked(standing(path, wavelength, pixel, photons, elements, -numpy.inf, reader="modules of NXmx", **more))

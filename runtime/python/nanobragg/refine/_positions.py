@@ -5,6 +5,8 @@ from scipy import optimize
 
 from ..labels import directions
 
+_TRUSTED, _SPHERE = 0.5, 1e-3  # pixels that a position is trusted to; rad that a node may miss the sphere by
+
 
 def placed(sim):
     """Corners (panels, 3), m, and axes fast, slow, normal (panels, 3, 3) of the panels; None of
@@ -72,16 +74,15 @@ def predict(matrix, hkl, panel, panels, beam, wavelength):
     return panels.meet(s0 + on_sphere, panel), missing
 
 
-def fit_positions(cell, hkl, panel, observed, panels, beam, wavelength, reach, tolerance=0.5, sphere=1e-3):
+def fit_positions(cell, hkl, panel, observed, panels, beam, wavelength, reach):
     """Numbers of an OrientedCell that put reflections where they were observed, and on the sphere.
 
-    observed: pixels (fast, slow). reach: how far each number may go from 0. tolerance: pixels that
-    a position is trusted to. sphere: rad, that a node may miss the sphere by. Robust against a
-    fifth of reflections that are indexed wrongly.
+    observed: pixels (fast, slow). reach: how far each number may go from 0. Robust against a fifth
+    of reflections that are indexed wrongly.
     """
     def residuals(x):
         at, missing = predict(cell.matrix(x), hkl, panel, panels, beam, wavelength)
-        return numpy.concatenate([((at - observed) / tolerance).ravel(), missing / sphere])
+        return numpy.concatenate([((at - observed) / _TRUSTED).ravel(), missing / _SPHERE])
 
     x = numpy.zeros(cell.size)
     for width in (20.0, 5.0, 1.0):  # spots farther out are weighed less and less

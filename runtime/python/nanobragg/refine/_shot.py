@@ -292,7 +292,7 @@ class ShotFit:
     def __post_init__(self):
         if self.method not in METHODS:
             raise ValueError(f"there is no method '{self.method}'; methods are {', '.join(METHODS)}")
-        check_numbers(self.readout, self.margin, self.restrain)
+        _check_numbers(self.readout, self.margin, self.restrain)
 
 
 def refine_shot(index, flags, image, hkl, panel, boxes, *, observed=None, trusted=(-numpy.inf, numpy.inf), **how):
@@ -373,7 +373,7 @@ def first_simulator(stills, say=None):
     raise ValueError(why)
 
 
-def check_numbers(readout, margin, restrain):
+def _check_numbers(readout, margin, restrain):
     """ValueError where they cannot be."""
     if not 0 <= readout < numpy.inf:
         raise ValueError(f"readout is {readout}; it has to be 0 or greater, and finite")

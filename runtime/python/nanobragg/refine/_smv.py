@@ -60,7 +60,7 @@ def _numbers(path, said, key):
 
 
 def read_header(path, content):
-    """The header as fields of a Photograph by their names. The beam centre is read as ADSC's
+    """The header as fields of a DiffractionImage by their names. The beam centre is read as ADSC's
     detectors have it, BEAM_CENTER_X downward; nb-sim's own XDS_ORGX and XDS_ORGY go before it.
     FileError."""
     said = _words(content)

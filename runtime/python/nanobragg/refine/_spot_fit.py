@@ -1,12 +1,23 @@
 """Levenberg's and Marquardt's least squares of pixels, whose spots may be brighter or weaker than
 the model's."""
 
+import typing
+
 import numpy
 
 from ._background import variance
 
 _STEPS = 6  # lengths that are tried along a step
 _MORE, _STEEP = 10, 0.05  # steps beyond those that are asked for, while each makes the sum of squares less by this part
+
+
+class Known(typing.NamedTuple):
+    """Knowledge of numbers beside the data: about which values, with which sigmas (inf: none); reach:
+    the longest step of each."""
+
+    about: numpy.ndarray
+    sigma: numpy.ndarray
+    reach: numpy.ndarray
 
 
 class SpotFit:
@@ -19,8 +30,7 @@ class SpotFit:
 
     model: image(x), jacobian(x, free), renewed(x, image, own): the image where pixels have own
     times the light. data, background: photons of the pixels; spot: that of each, of so many.
-    calibration: of variance(). about, sigma: what is known of x beside the pixels. reach: the
-    longest step of each.
+    calibration: of variance().
     """
 
     def __init__(self, model, data, background, spot, count, calibration=0.0):
@@ -65,9 +75,10 @@ class SpotFit:
         left, d, _ = self._left(image)
         return left @ left + d @ (self.precision * d) + numpy.sum(((x - about) / sigma)**2)
 
-    def run(self, x, free, about, sigma, reach, tolerance, steps, reweigh=3, enough=3e-3):
+    def run(self, x, free, known, tolerance, steps, reweigh=3, enough=3e-3):
         """x after so many steps, and more where the sum of squares still falls steeply, or when it
         falls by less than a part of ``enough``."""
+        about, sigma, reach = known
         index, damping = numpy.flatnonzero(free), 1e-2
         image = self.model.image(x)
         for step in range(steps + _MORE):

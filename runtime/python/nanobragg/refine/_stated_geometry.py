@@ -11,7 +11,7 @@ from . import _files
 from ._crystal import rotation
 from ._imgcif import Element
 from ._panels import BEAM
-from ._photographs import standing
+from ._images import standing
 
 
 @dataclasses.dataclass
@@ -52,8 +52,8 @@ class Geometry:
             raise FileError(f"{path}: the pixels of its detector are not square or not alike; nb-refine needs square pixels of one size")
         return geometry
 
-    def photograph(self, path, image, counting):
-        """The Photograph of an image, whose panels lie where the list says, or one below another.
+    def image(self, path, image, counting):
+        """The DiffractionImage of these numbers, whose panels lie where the list says, or one below another.
         """
         elements = self.elements
         if len({e.raw for e in elements}) < len(elements):

@@ -41,7 +41,7 @@ def experiments(stills, model, folder, refined=False):
     content = {"__id__": "ExperimentList", "experiment": [], "imageset": [], "beam": [], "detector": [], "goniometer": [],
                "scan": [], "crystal": [], "profile": [], "scaling_model": []}
     for number, still in enumerate(stills):
-        photograph, detector = still.photograph, still.fitted.detector
+        header, detector = still.header, still.fitted.detector
         places, panels = _places(still, refined), detector.panels
         sizes = panels.size.tolist() if panels.size is not None else [still.shape]
         raw = [(0, 0)] if panels.raw is None else panels.raw.tolist()
@@ -54,17 +54,17 @@ def experiments(stills, model, folder, refined=False):
         of_file = {} if frame is None else {"single_file_indices": [frame]}
         content["imageset"].append({"__id__": "ImageSet", "images": [os.path.relpath(name, folder)], **of_file, "mask": "",
                                     "gain": "", "pedestal": "", "dx": "", "dy": "", "params": {}})
-        content["beam"].append({"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": photograph.wavelength,
+        content["beam"].append({"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": header.wavelength,
                                 "divergence": 0, "sigma_divergence": 0, "polarization_normal": [0, 1, 0],
-                                "polarization_fraction": photograph.polarization, "flux": 0, "transmission": 1})
+                                "polarization_fraction": header.polarization, "flux": 0, "transmission": 1})
         content["detector"].append({"panels": [{
             "name": f"Panel {i}" if len(panels) > 1 else "Panel", "type": "SENSOR_PAD", "fast_axis": list(fast), "slow_axis": list(slow),
             "origin": list(corner), "raw_image_offset": list(begin[::-1]), "image_size": list(size[::-1]),
             "pixel_size": [detector.pixel, detector.pixel],
-            "trusted_range": [min(0, photograph.lowest), min(photograph.cutoff * photograph.gain + photograph.zero, 1e9)],
-            "thickness": photograph.thickness, "material": photograph.material,
-            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": photograph.gain / photograph.spread,
-            "pedestal": photograph.zero, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
+            "trusted_range": [min(0, header.lowest), min(header.cutoff * header.gain + header.zero, 1e9)],
+            "thickness": header.thickness, "material": header.material,
+            "mu": 1 / detector.attenuation if detector.attenuation else 0, "identifier": "", "mask": [], "gain": header.gain / header.spread,
+            "pedestal": header.zero, "px_mm_strategy": {"type": "SimplePxMmStrategy"}}
             for i, ((fast, slow, corner), size, begin) in enumerate(zip(places, sizes, raw))]})
     return content
 
@@ -72,8 +72,8 @@ def experiments(stills, model, folder, refined=False):
 def _rays(still, refined, at, panel):
     """Vectors s1 (1/A) to pixels (fast, slow) of these panels."""
     fast, slow, corner = (numpy.array(axis)[panel] for axis in zip(*_places(still, refined)))
-    ray = corner + still.photograph.pixel * (at[:, :1] * fast + at[:, 1:] * slow)
-    return ray / (still.photograph.wavelength * numpy.linalg.norm(ray, axis=1)[:, None])
+    ray = corner + still.header.pixel * (at[:, :1] * fast + at[:, 1:] * slow)
+    return ray / (still.header.wavelength * numpy.linalg.norm(ray, axis=1)[:, None])
 
 
 def _columns(number, hkl, panel, middle, half, there, s1, flags):
@@ -98,7 +98,7 @@ def reflections(stills):
         panels, hkl = still.fitted.detector.panels, still.of_spots("hkl")
         panel = panels.number(still.found.at)
         at = still.found.at - panels.begin[panel][:, ::-1]
-        light, there, pixel, ray = still.found.light, at + still.of_spots("off"), still.photograph.pixel, _rays(still, False, at, panel)
+        light, there, pixel, ray = still.found.light, at + still.of_spots("off"), still.header.pixel, _rays(still, False, at, panel)
         for k in range(len(still.lattices)):
             use = still.of == k
             frame = numpy.full((use.sum(), 1), 0.5)
@@ -123,7 +123,7 @@ def integrated(stills, full=False):
         for k, lattice in enumerate(still.explained.lattices):
             one = every.chosen(every.lattice == k)
             at = one.at - detector.panels.begin[one.panel][:, ::-1]
-            q, beam, p = one.hkl @ lattice.matrix.T, BEAM / still.photograph.wavelength, one.partiality
+            q, beam, p = one.hkl @ lattice.matrix.T, BEAM / still.header.wavelength, one.partiality
             missing = -((q * q).sum(axis=1) + 2 * q @ beam) / (2 * numpy.linalg.norm(numpy.cross(q, beam), axis=1))
             whole = one.per / p * numpy.exp(0.5 * lattice.B * one.squares)  # without the B factor
             common = _columns(len(parts), one.hkl, one.panel, numpy.floor(at).astype(int), one.half[:, None], at,
@@ -177,7 +177,7 @@ def _profile_radius(still):
     """The radius, 1/A, of spheres at reciprocal lattice points that reflect as those of a still do:
     their distances from the Ewald sphere, weighted by partialities, have the same variance.
     partialator takes none above a quarter of the shortest reciprocal axis."""
-    one, k0 = still.explained.integrated, 1 / still.photograph.wavelength
+    one, k0 = still.explained.integrated, 1 / still.header.wavelength
     matrices = numpy.array([lattice.matrix for lattice in still.explained.lattices])
     ray = numpy.einsum("nij,nj->ni", matrices[one.lattice], one.hkl) + k0 * BEAM
     off = numpy.linalg.norm(ray, axis=1) - k0

@@ -6,7 +6,7 @@ import time
 
 import numpy
 
-from ._crystal import OrientedCell, cell_of
+from ._crystal import cell_of
 from ._likelihood import variance_of
 from ._positions import Panels, predict
 from ._shoeboxes import Planes
@@ -64,11 +64,12 @@ class Term:
 
     DIRECTIONS = 8  # at once: one kernel serves all shots and parameters
 
-    def __init__(self, index, whole, boxes, hkl, panel, cell_system, shared, sigma_of, readout):
+    def __init__(self, index, whole, boxes, reflections, own, shared, readout):
+        """reflections: Miller indices and panels of all shoeboxes of the table. own: the OrientedCell,
+        and the sigmas of the shot's own numbers. readout: photons."""
         self.index, self.boxes, self.shared, self.readout = index, boxes, shared, readout
-        self.hkl, self.panel = hkl[boxes.kept], panel[boxes.kept]
-        self.cell = OrientedCell(whole["reciprocal_matrix"] / METRES, cell_system)
-        self.sigma = sigma_of(self.cell)
+        self.hkl, self.panel = (column[boxes.kept] for column in reflections)
+        self.cell, self.sigma = own
         self.size = self.cell.size + 1
         self.panels = set(numpy.unique(boxes.rows[:, 0]))
         self._places, self._beam, self._wavelength = Panels(whole), whole["beam_direction"], wavelength_of(whole) * 1e10

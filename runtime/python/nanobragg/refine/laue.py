@@ -17,17 +17,19 @@ from ._camera import read_camera, read_still
 from ._claim import Claim
 from ._crystal import cell_of
 from ._indexing import real_basis
-from ._laue_fit import HC, Crystal, LaueFit
+from ._laue_fit import HC, Crystal, LaueFit, Seen
 from ._laue_page import page
 from ._laue_search import orientations, ray_of
 from ._lattices import MOST_LATTICES, Rejected
+from ._model import Model, is_macromolecular
 from ._moments import Moments
 from ._noise import largest_number, no_numbers
 from ._panels import BEAM
 from ._spots import find_spots, local_background, usable_pixels
-from ._workers import each
 from ._still_files import identifier
-from .photographs import Model, is_macromolecular, _in_photons
+from ._still_search import in_photons
+from ._still_table import CELL
+from ._workers import each
 
 _HALF = 5  # pixels: boxes in which spots are measured
 _TOLERANCES = tuple(numpy.radians((0.7, 0.2, 0.12, 0.07)))  # by which light may be off: of crowded patterns by less
@@ -92,19 +94,19 @@ def _light(photons, usable, mean, noise, at):
 
 
 def _index(still, *, model, camera, band, noise, most, held, restrain):
-    photograph, camera = read_still(still.image, camera)
-    if not photograph.counting:
-        photograph.photons = numpy.where(no_numbers(photograph.photons), numpy.nan, photograph.photons)
-        photograph.cutoff = largest_number(photograph.photons, photograph.cutoff)
-    pixels = usable_pixels(photograph.photons, photograph.cutoff)
+    image, camera = read_still(still.image, camera)
+    if not image.counting:
+        image.photons = numpy.where(no_numbers(image.photons), numpy.nan, image.photons)
+        image.cutoff = largest_number(image.photons, image.cutoff)
+    pixels = usable_pixels(image.photons, image.cutoff)
     usable = pixels.usable
-    photograph = _in_photons(photograph, usable, noise)
-    photons = photograph.photons
-    still.shape, still.gain, still.zero, still.band = photons.shape, photograph.gain, photograph.zero, band
-    spots, _ = find_spots(photons, usable, 3, photograph.counting)
+    image = in_photons(image, usable, noise)
+    photons = image.photons
+    still.shape, still.gain, still.zero, still.band = photons.shape, image.gain, image.zero, band
+    spots, _ = find_spots(photons, usable, 3, image.counting)
     # Those at the rim are cut.
     spots = spots.chosen((spots.boxes[:, [0, 2]] > 0).all(axis=1) & (spots.boxes[:, [1, 3]] < numpy.array(photons.shape[::-1])).all(axis=1))
-    mean, scatter, _ = local_background(photons, usable, even=photograph.counting)
+    mean, scatter, _ = local_background(photons, usable, even=image.counting)
     moments = Moments.measured(spots.at, photons, usable, mean, _HALF)
     at = numpy.where(moments.known[:, None], moments.at, spots.at)
     # A centroid errs by the width over the root of the photons; one of few pixels by a part of a
@@ -119,8 +121,8 @@ def _index(still, *, model, camera, band, noise, most, held, restrain):
     if len(order) < _FEWEST:
         raise Rejected(f"it has {len(order)} spots, too few to be indexed")
     wavelengths = HC / band[1], HC / band[0]
-    fit = still.fit = LaueFit(camera, model, photons.shape, wavelengths, still.found, still.at, noise_px, wide,
-                              [group for group in held if group != "flux"], restrain, photograph.polarization)
+    fit = still.fit = LaueFit(camera, model, image, wavelengths, Seen(still.at, noise_px, wide, still.found.light),
+                              [group for group in held if group != "flux"], restrain)
 
     def lights():
         fit.widen()
@@ -315,7 +317,6 @@ def hkl_orders(hkl):
 _SPOTS = ["image", "lattice", "h", "k", "l", "energy_keV", "wavelength_A", "x_px", "y_px", "x_calc_px", "y_calc_px", "photons", "sigma",
           "model", "orders"]
 _STRAIN = [("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("yz", 1, 2), ("xz", 0, 2), ("xy", 0, 1)]
-_CELL = ("a", "b", "c", "alpha", "beta", "gamma")
 
 
 def spot_rows(stills):
@@ -375,7 +376,7 @@ def lattice_rows(stills, model):
     """A row for each crystal, the first with names. Strains are deviatoric, in units of 1e-3, in
     the frame with x along a, z along c*."""
     yield ["shot", "lattice", "spots", "rms_px", "scale", *(f"{kind}{name}" for name, _, _ in _STRAIN for kind in ("strain_", "sigma_")),
-           "orientation_sigma_deg", *_CELL, *(f"{axis}*_{i}" for axis in "abc" for i in "xyz")]
+           "orientation_sigma_deg", *CELL, *(f"{axis}*_{i}" for axis in "abc" for i in "xyz")]
     for still in stills:
         for number, crystal in enumerate(still.crystals):
             strain, sigma = crystal.strain(model.cell)

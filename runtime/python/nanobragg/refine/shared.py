@@ -1,8 +1,6 @@
 """The refinement of what many shots share."""
 
 import dataclasses
-import io
-import json
 import os
 import time
 
@@ -10,20 +8,20 @@ import numpy
 
 from .. import _core
 from .._arrays import distinct
-from .._errors import DATA_ERRORS, FileError, reason
+from .._errors import DATA_ERRORS, reason
 from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
 from ._claim import Claim
 from ._common import Common, Factors, PanelGroups, groups_of
-from ._crystal import CELL_SYSTEMS
+from ._crystal import CELL_SYSTEMS, OrientedCell
 from ._dealing import check_run
 from ._descent import Descent
 from ._joint import Joint
 from ._ranks import Ranks
-from ._results import load_arrays, question_of, same_question
-from ._shot import (METRES, Rejected, Result, check_numbers, first_simulator, shoeboxes_of, sigmas,
-                    wavelength_of)
-from ._stills import Stills
+from ._files import digest
+from ._kept import Kept, key_of
+from ._shot import METRES, Rejected, Result, ShotFit, first_simulator, shoeboxes_of, sigmas, wavelength_of
+from ._listed_stills import ListedStills
 from ._term import Point, Shared, Term, give_memory_back
 from .shots import write as write_shots
 
@@ -72,9 +70,9 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     logarithm (1), "orientation": degrees, "cell": fraction, "scale": logarithm}. rounds: of weights
     and units; steps: of L-BFGS in each, ended when two of them change the value by less than
     tolerance times it. comm: a communicator of mpi4py: each rank has some of the shots, and all
-    call this. None: one process. out: a folder for checkpoint.npz, written after each step, tables,
-    structure_factors.mtz, refined.expt and refined.refl. resume: goes on from the checkpoint, if
-    there is one, on any number of ranks. progress: is called on the first rank with a dictionary
+    call this. None: one process. out: a folder for tables, structure_factors.mtz,
+    refined.expt and refined.refl, and for finished/, written after each step. resume: goes on from
+    the last step of the same files and arguments, if there is one, on any number of ranks. progress: is called on the first rank with a dictionary
     after each step; say is called with sentences, on all ranks.
 
     Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines
@@ -90,19 +88,16 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     if rounds < 1 or steps < 1:
         raise ValueError(f"rounds is {rounds} and steps {steps}; both have to be 1 at least")
     restrain = dict(restrain or {})
-    check_numbers(readout, margin, restrain)
-    stills = Stills(flags, experiments, reflections, images, gain, offset)
+    stills = ListedStills(flags, experiments, reflections, images, gain, offset)
+    how = ShotFit(system=system, readout=readout / gain, margin=margin, restrain=restrain)
     ranks = Ranks(comm, stills.counts() + 1e-3)
     model, restraints = _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups,
                                         say if ranks.first else None)
-    question = json.dumps(question_of({"experiments": experiments, "reflections": reflections}, flags=stills.words,
-                                      parameters=wanted, system=system, space_group=space_group, anomalous=anomalous,
-                                      panel_groups=panel_groups, gain=gain, offset=offset, readout=readout, margin=margin,
-                                      restrain={k: list(v) if isinstance(v, tuple) else v for k, v in restrain.items()}),
-                          sort_keys=True)
-    run = _Run(stills, model, restraints, ranks, system, readout / gain, restrain, margin)
+    key = key_of(experiments=digest(experiments), reflections=digest(reflections), flags=stills.words, parameters=wanted, space_group=space_group,
+                 anomalous=anomalous, panel_groups=panel_groups, gain=gain, offset=offset, how=how)
+    run = _Run(stills, model, restraints, ranks, how)
     run.load()
-    checkpoint = _Checkpoint(out, question, ranks, len(stills)) if out is not None else None
+    checkpoint = _Checkpoint(out, key, ranks, resume) if out is not None else None
     run.refine(rounds, steps, tolerance, checkpoint, checkpoint.read() if resume else None, progress)
     result = run.result()
     if out is not None and ranks.first:
@@ -159,9 +154,9 @@ def _group_of(stills):
 class _Run:
     """The shots of a rank, and what is refined of them."""
 
-    def __init__(self, stills, model, restraints, ranks, system, readout, restrain, margin):
-        self.stills, self.model, self.ranks, self.restraints = stills, model, ranks, restraints
-        self.system, self.readout, self.restrain, self.margin = system, readout, restrain, margin
+    def __init__(self, stills, model, restraints, ranks, how):
+        """how: a ShotFit."""
+        self.stills, self.model, self.ranks, self.restraints, self.how = stills, model, ranks, restraints, how
         self.rejected, self.steps = {}, []
 
     def load(self):
@@ -190,7 +185,7 @@ class _Run:
             own.append(x)
             squares.append(chi2)
         self._reject_those_far_off(terms, squares)
-        size = 4 + len(CELL_SYSTEMS[self.system])
+        size = 4 + len(CELL_SYSTEMS[self.how.system])
         own = numpy.array([numpy.zeros(size) if term is None else x for term, x in zip(terms, own)])
         own = own.reshape(len(terms), size)
         refused = self.ranks.collected(self.rejected.items())
@@ -220,10 +215,10 @@ class _Run:
             raise Rejected("it has no reflections; index it first")
         self.stills.check(index)
         whole = self.stills.simulator(index)
-        shoeboxes = shoeboxes_of(whole, self.stills.image(index), boxes, panel, self.stills.trusted(index), self.margin)
-        own = {k: v for k, v in self.restrain.items() if k in ("orientation", "cell", "scale")}
-        return Term(index, whole, shoeboxes, hkl, panel, self.system, self.model, lambda cell: sigmas(own, cell, ()),
-                    self.readout)
+        shoeboxes = shoeboxes_of(whole, self.stills.image(index), boxes, panel, self.stills.trusted(index), self.how.margin)
+        own = {k: v for k, v in self.how.restrain.items() if k in ("orientation", "cell", "scale")}
+        cell = OrientedCell(whole["reciprocal_matrix"] / METRES, self.how.system)
+        return Term(index, whole, shoeboxes, (hkl, panel), (cell, sigmas(own, cell, ())), self.model, self.how.readout)
 
     def refine(self, rounds, steps, tolerance, checkpoint, before, progress):
         first = 0
@@ -280,7 +275,7 @@ class _Run:
     def result(self):
         joint, model = self.joint, self.model
         metrics, curvature, amplitudes, seen = joint.curvature(projected=True)
-        if model.amplitudes and "scale" not in self.restrain:
+        if model.amplitudes and "scale" not in self.how.restrain:
             joint.rescale(seen > 0, (seen > 0) & (amplitudes > _WELL_KNOWN))
         point = Point(model, joint.start)
         covariance = numpy.linalg.pinv(curvature)
@@ -313,43 +308,25 @@ class _Run:
 
 
 class _Checkpoint:
-    """out/checkpoint.npz: where a refinement is after a step. It can be read on another number of
+    """Where a refinement is after a step, in out/finished. It can be read on another number of
     ranks."""
 
-    def __init__(self, out, question, ranks, shots):
-        self.path, self.question, self.ranks, self.shots = os.path.join(out, "checkpoint.npz"), question, ranks, shots
+    def __init__(self, out, key, ranks, resume):
+        self.key, self.ranks = key, ranks
         self.claim = Claim(out) if ranks.first else None
+        self.kept = Kept(os.path.join(out, "finished"), resume or not ranks.first)
 
     def write(self, number, run, descent):
         shared, own = descent.state()
         own = self.ranks.collected(zip(own, run.joint.own))
-        if not self.ranks.first:
-            return
-        content = io.BytesIO()
-        numpy.savez(content, round=number, start=run.joint.start, own=numpy.array([x for _, x in own]),
-                    descent=numpy.array([rows for rows, _ in own]), steps=_text(json.dumps(run.steps)),
-                    question=_text(self.question), **{f"shared {name}": v for name, v in shared.items()})
-        _files.write_file(self.path, content.getbuffer())
+        if self.ranks.first:
+            self.kept.put(self.key, {"round": number, "start": run.joint.start, "own": numpy.array([x for _, x in own]),
+                                     "descent": numpy.array([rows for rows, _ in own]), "steps": run.steps, "shared": shared})
 
     def read(self):
         """The state that was written last, of the shots of this rank; None: nothing was."""
-        if not os.path.exists(self.path):
-            return None
-        try:
-            found = load_arrays(self.path)
-            question = found["question"].tobytes().decode()
-            here = slice(self.ranks.begin, self.ranks.end)
-            state = {"round": int(found["round"]), "start": found["start"], "own": found["own"][here],
-                     "descent": found["descent"][here], "steps": json.loads(found["steps"].tobytes()),
-                     "shared": {name[7:]: v for name, v in found.items() if name.startswith("shared ")}}
-        except Exception as error:
-            raise FileError(f"{self.path}: is no checkpoint, or it is damaged ({error}); remove it to begin anew") from None
-        same_question(self.path, question, self.question)
-        return state
-
-
-def _text(text):
-    return numpy.frombuffer(text.encode(), dtype="u1")
+        state, here = self.kept.get(self.key), slice(self.ranks.begin, self.ranks.end)
+        return state and state | {"own": state["own"][here], "descent": state["descent"][here]}
 
 
 def _write(out, result, run, stills):

@@ -10,9 +10,10 @@ from . import _files, _report
 from ._claim import Claim
 from ._crystal import CELL_SYSTEMS, OrientedCell
 from ._dealing import check_run, dealt, work_for_first
-from ._results import Finished, question_of
+from ._files import digest
+from ._kept import Kept, key_of
 from ._shot import METRES, Result, ShotFit, first_simulator, refine_shot, sigmas
-from ._stills import Stills
+from ._listed_stills import ListedStills
 from ._workers import each
 
 
@@ -34,9 +35,9 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     workers: all ranks call this, each takes the next shot whenever it is free, and the first has
     the results; other ranks return none. out: a folder for refined.expt, refined.refl, shots.csv
     and report.html; and for finished/, which stores each shot when it is finished. resume: shots in
-    finished/ are not refined again; FileError if they were refined with other arguments. progress:
-    is called with the Result of each shot that is finished, and with how many are left; say is
-    called with sentences, on all ranks.
+    finished/ that follow from the same files and arguments are not refined again. progress: is
+    called with the Result of each shot that is finished, and with how many are left; say is called
+    with sentences, on all ranks.
 
     Returns the results, in the order of the shots. Shots that cannot be refined are included, with
     the reason."""
@@ -52,9 +53,9 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     if ranks and workers is not None:
         raise ValueError("ranks work in one process each; leave out workers=")
     further = [p for p in wanted if p not in ("orientation", "cell", "scale")]
+    stills = ListedStills(flags, experiments, reflections, images, gain, offset)
     how = {"further": further, "system": system, "readout": readout / gain, "restrain": dict(restrain or {}), "margin": margin, "method": method}
     ShotFit(**how)  # refuses what cannot be
-    stills = Stills(flags, experiments, reflections, images, gain, offset)
     whole = first_simulator(stills, say)
     sigmas(restrain or {}, OrientedCell(whole["reciprocal_matrix"] / METRES, system), further)
     for name in further:
@@ -64,14 +65,13 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     if ranks and ranks.Get_rank():
         work_for_first(shot, ranks)
         return []
-    finished, claim, results = None, None, []
-    if out is not None:
-        claim = Claim(out, together=resume)
-        finished = Finished(os.path.join(out, "finished"), question_of(
-            {"experiments": experiments, "reflections": reflections}, flags=stills.words, gain=gain, offset=offset,
-            **how), resume)
+    claim = None if out is None else Claim(out, together=resume)
+    kept = Kept(None if out is None else os.path.join(out, "finished"), resume)
+    if claim:
         claim.share()  # with shards that resume
-        results = [result for i in numbers if (result := finished.get(i, len(stills.rows(i)))) is not None]
+    of_all = key_of(experiments=digest(experiments), reflections=digest(reflections), flags=stills.words, gain=gain, offset=offset, how=how)
+    keys = [key_of(all=of_all, index=i) for i in range(len(stills))]
+    results = [result for i in numbers if (result := kept.get(keys[i])) is not None]
     known = {result.index for result in results}
     left = [i for i in numbers if i not in known]
     if workers != 1:  # shots of most pixels first: a long one that begins last would keep the others waiting
@@ -79,8 +79,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
         left.sort(key=lambda i: -cost[i])
     for done, result in enumerate(dealt(shot, left, ranks) if ranks else each(shot, left, workers, lambda index, why: Result(index, "rejected", why)), 1):
         results.append(result)
-        if finished:
-            finished.put(result)
+        kept.put(keys[result.index], result)
         if progress:
             progress(result, len(left) - done)
     results.sort(key=lambda r: r.index)

@@ -11,18 +11,19 @@ import numpy
 from .._errors import DATA_ERRORS, reason
 from ..experiment import Detector, Expt
 from . import _files, _report
-from ._blocks import METRES, OF_SET
+from ._blocks import METRES, OF_SET, Crystals, Measurement
 from ._claim import Claim
 from ._crystal import cell_of, rotation, turned_by
-from ._explain import DETECTOR, Fit, simulators
+from ._explain import DETECTOR, Fit, Freedom, simulators
 from ._foreground import foreground
 from ._one_panel import faces_of, in_one_panel
 from ._positions import placed, scattering_vectors
 from ._response import Response
-from ._scans import Scan, chosen, of_other_crystals, pixels, with_boxes
+from ._scan import Scan, chosen, of_other_crystals, pixels, with_boxes
+from ._still_fit import UNITS, in_units
+from ._still_table import in_words
 from ._sweep_page import page
-from ._swept import SweptBlocks
-from .photographs import UNITS, in_units, in_words
+from ._sweep_blocks import SweepBlocks
 
 _MOST_PIXELS = 2e7  # pixels of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
@@ -65,6 +66,18 @@ class Sweep:
     columns: dict = dataclasses.field(default_factory=dict, repr=False)  # columns of these reflections
     boxes: object = dataclasses.field(default=None, repr=False)
     own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # which pixels are of their box's reflection
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """How sweeps are refined; as of sweeps()."""
+
+    system: str = "triclinic"
+    freedom: Freedom = Freedom(sets=MOST_SETS)
+    margin: int = 2
+    gain: float = 1.0
+    offset: float = 0.0
+    response: Response = Response()
 
 
 def _profile(scan, listed):
@@ -123,7 +136,7 @@ def _nearest(sim, plain, boxes, exposures):
 
 
 class _SweepFit(Fit):
-    blocks = SweptBlocks
+    blocks = SweepBlocks
     always_held = ()
     unsure = None  # degrees, of an axis that is held since the pixels do not tell it better
 
@@ -133,12 +146,12 @@ class _SweepFit(Fit):
         return free
 
     def known(self):
-        about, sigma, reach = super().known()
+        known = super().known()
         axis = numpy.array(self.model.groups()) == "axis"
-        reach[axis] = _REACH
+        known.reach[axis] = _REACH
         if "axis" not in self.restrain:
-            sigma[axis] = _AXIS
-        return about, sigma, reach
+            known.sigma[axis] = _AXIS
+        return known
 
     def _hold_an_unsure_axis(self, *held):
         """Where the rotation is too short, or what it shows too weak, to tell the axis better than
@@ -205,20 +218,20 @@ class _SweepFit(Fit):
         self.keep_sigmas("B")
 
 
-def begin_fit(sweep, scan, listed, table, system="triclinic", margin=2, gain=1.0, offset=0.0, response=Response(), **how):
+def begin_fit(sweep, scan, listed, table, wanted):
     """The _SweepFit of a scan, a simulator that knows where pixels are, the table's boxes, and how
-    deep light is absorbed (m); rows and boxes of the sweep are its own. how: of Fit."""
+    deep light is absorbed (m); rows and boxes of the sweep are its own."""
     sweep.frames, sweep.first = sum(name is not None for name in scan.names), scan.first
     rows = sweep.rows = chosen(table, scan, _MOST_PIXELS)
     sweep.reflections = len(rows)
     if len(rows) < 10:
         raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
-    sim, one, plain, faces, depth = _simulators(scan, listed, response)
+    sim, one, plain, faces, depth = _simulators(scan, listed, wanted.response)
     bbox = table["bbox"][rows].astype(int)
     bbox[:, 4:] -= scan.first - 1
     corners, axes = placed(plain)
     feet = [-(axis[:2] @ corner) / sim["pixel_size"] for corner, axis in zip(corners, axes)]
-    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), margin, feet, gain, offset,
+    boxes = pixels(scan, bbox, table["panel"][rows].astype(int), wanted.margin, feet, wanted.gain, wanted.offset,
                    of_other_crystals(table, scan, listed))
     exposures = [{"phi0": scan.phi(k)} for k in range(len(scan))]
     boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, plain, boxes, exposures))
@@ -227,13 +240,13 @@ def begin_fit(sweep, scan, listed, table, system="triclinic", margin=2, gain=1.0
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
     shown = dataclasses.replace(boxes, panel=0 * boxes.panel, exposure=boxes.exposure * len(faces) + boxes.panel)
     exposures = [exposure | face | {"close_distance": face["close_distance"] + depth} for exposure in exposures for face in faces]
-    fit = _SweepFit((sim, one), shown, light, system, most=fitted, exposures=exposures, volume=True, faces=faces, response=response,
-                    seconds=scan.seconds, **how)
+    measurement = Measurement(exposures=exposures, faces=faces, seconds=scan.seconds, response=wanted.response)
+    fit = _SweepFit((sim, one), shown, fitted, Crystals(wanted.system, volume=True), measurement, wanted.freedom)
     return fit, plain, bbox, depth
 
 
-def _explain(sweep, scan, listed, table, system, margin, gain, offset, how):
-    fit, plain, bbox, depth = begin_fit(sweep, scan, listed, table, system, margin, gain, offset, **how)
+def _explain(sweep, scan, listed, table, wanted):
+    fit, plain, bbox, depth = begin_fit(sweep, scan, listed, table, wanted)
     fit.positions_and_rocking()
     result, model = fit.result(), fit.model
     result.values["close_distance"] -= depth  # to the sensor's face
@@ -375,8 +388,8 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
     Returns a Sweep for each experiment.
     """
     path = str(experiments)
-    how = {"held": tuple(held), "restrain": in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"], "halo": 1}, response),
-           "sets": sets, "response": response}
+    freedom = Freedom(tuple(held), in_units(held, restrain or {}, UNITS | {"axis": UNITS["tilt"], "halo": 1}, response), sets)
+    wanted = Wanted(system, freedom, margin, gain, offset, response)
     claim = None if out is None else Claim(out)
     listed, table = _files.read_experiments(path), _files.read_reflections(reflections)
     found = []
@@ -384,9 +397,9 @@ def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=No
         begin, sweep = time.perf_counter(), Sweep(index)
         try:
             scan = Scan(listed, index, path).only_present()
-            response.check(scan.seconds, "dead_time" in how["restrain"])
+            response.check(scan.seconds, "dead_time" in freedom.restrain)
             table = with_boxes(table, scan)
-            _explain(sweep, scan, listed, table, system, margin, gain, offset, how)
+            _explain(sweep, scan, listed, table, wanted)
         except DATA_ERRORS as error:
             sweep.status, sweep.why = "rejected", reason(error)
         sweep.seconds = time.perf_counter() - begin

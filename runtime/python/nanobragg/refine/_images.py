@@ -1,4 +1,4 @@
-"""Diffraction images with the experiment that their headers describe."""
+"""Diffraction images, with the geometry and the beam that their headers describe."""
 
 import base64
 import dataclasses
@@ -22,7 +22,7 @@ from ._units import NUMBER, first
 
 
 @dataclasses.dataclass
-class Photograph:
+class DiffractionImage:
     """An image and its header. Lengths in mm, angles in degrees; the centre in pixels (fast, slow)
     from the corner."""
 
@@ -75,21 +75,21 @@ def measured(image, undefined=-1.0):
 
 
 def standing(path, wavelength, pixel, image, elements, undefined=-1.0, **more):
-    """The Photograph of a detector whose elements (_imgcif.Element) say where they stand. image:
+    """The DiffractionImage of a detector whose elements (_imgcif.Element) say where they stand. image:
     the file's; undefined: the largest number of pixels that are none."""
     if len(elements) == 1 and image.ndim == 2:
         one, = elements
         base, distance, at = flat(path, one.fast, one.slow, one.corner, BEAM)
-        return Photograph(path, measured(image, undefined), wavelength, distance, tuple(v / pixel for v in at), pixel, axes=base, **more)
+        return DiffractionImage(path, measured(image, undefined), wavelength, distance, tuple(v / pixel for v in at), pixel, axes=base, **more)
     image = measured(image.reshape(-1, image.shape[-1]), undefined)
     if any(r + n > m for e in elements for r, n, m in zip(e.raw, e.size, image.shape)):
         raise FileError(f"{path}: its panels are larger than its image of {image.shape[0]} x {image.shape[1]} pixels")
     panels, distance, centre = placed(path, *(numpy.array([getattr(e, name) for e in elements])
                                               for name in ("corner", "fast", "slow", "size", "raw")), pixel)
-    return Photograph(path, panels.together(image), wavelength, distance, centre, pixel, panels=panels, **more)
+    return DiffractionImage(path, panels.together(image), wavelength, distance, centre, pixel, panels=panels, **more)
 
 
-def read_photograph(path, geometry=None):
+def read_image(path, geometry=None):
     """The image in a file and what its header says. FileError.
 
     Formats are CBF (mini and full), SMV and NXmx, of which "file.nxs:7" is the frame of number 7,
@@ -115,14 +115,14 @@ def read_photograph(path, geometry=None):
     if geometry is None:
         return checked(_foreign.read_foreign(str(path), name, number, content))
     image = None if content.startswith(b"\x93NUMPY") else read_pixels(str(path), name, number, content)
-    return checked(geometry.photograph(str(path), _core.parse_image(str(path), content) if image is None else image, False))
+    return checked(geometry.image(str(path), _core.parse_image(str(path), content) if image is None else image, False))
 
 
 def _of_smv(path, content, geometry):
     image = _smv.pixels(path, content)
     if geometry is not None:
-        return checked(geometry.photograph(path, image, False))
-    return checked(Photograph(path, measured(image), reader="header of SMV", **_smv.read_header(path, content)))
+        return checked(geometry.image(path, image, False))
+    return checked(DiffractionImage(path, measured(image), reader="header of SMV", **_smv.read_header(path, content)))
 
 
 def _check_sum(path, content):
@@ -140,18 +140,18 @@ def _of_cbf(path, content, geometry):
     image = _core.parse_image(path, content)
     counting = bool(re.search(r"# Detector: [^\n]{0,200}(PILATUS|EIGER)", header, re.I))
     if geometry is not None:
-        photograph = geometry.photograph(path, image, counting)
+        found = geometry.image(path, image, counting)
     elif is_full(header):
         wavelength, pixel, overload, undefined, elements = read_header(path, header)
-        photograph = standing(path, wavelength, pixel, image, elements, -1.0 if counting else undefined, cutoff=overload,
+        found = standing(path, wavelength, pixel, image, elements, -1.0 if counting else undefined, cutoff=overload,
                               counting=counting, reader="axes of imgCIF")
     else:
         return checked(of_mini_header(path, header, image, counting))
-    return checked(_with_options(photograph, header))
+    return checked(_with_options(found, header))
 
 
 def of_mini_header(path, header, image, counting, reader="header of miniCBF"):
-    """The Photograph of an image by Dectris' lines. FileError."""
+    """The DiffractionImage of an image by Dectris' lines. FileError."""
     if image.ndim == 3:
         raise Unplaced(f"{path}: has {len(image)} panels and does not say where they stand; give --geometry=FILE.expt, which does")
     if curved := re.search(r"# Detector: *(PILATUS\w* 12M)", header, re.I):
@@ -166,7 +166,7 @@ def of_mini_header(path, header, image, counting, reader="header of miniCBF"):
         raise FileError(f"{path}: its header has '# Beam_xy {said['Beam_xy'][:40]}'; write it as (FAST, SLOW) pixels, or give --geometry=FILE.expt")
     if len(edges) > 1 and abs(first(path, "# Pixel_size", edges[1], "length", "m") / pixel - 1) > 1e-3:
         raise FileError(f"{path}: its pixels are {said['Pixel_size'][:40]}; nb-refine needs square pixels")
-    return _with_options(Photograph(path, measured(image), wavelength, distance, (float(centre[1]), float(centre[2])), pixel, counting=counting,
+    return _with_options(DiffractionImage(path, measured(image), wavelength, distance, (float(centre[1]), float(centre[2])), pixel, counting=counting,
                                     reader=reader), header)
 
 
@@ -175,25 +175,25 @@ def _words(header):
     return {word: rest for word, rest in reversed(_WORDS.findall(header.replace("\r", "\n")))}
 
 
-def _with_options(photograph, header):
+def _with_options(image, header):
     """With what Dectris' lines say beside the geometry."""
     said = _words(header)
     for name, word in _OPTIONAL.items():
         if found := re.match(NUMBER, said.get(word, "")):
-            setattr(photograph, name, float(found[0]))
+            setattr(image, name, float(found[0]))
     if re.match(NUMBER, said.get("Exposure_time", "")):
-        photograph.seconds = first(photograph.path, "# Exposure_time", said["Exposure_time"], "time", "s")
+        image.seconds = first(image.path, "# Exposure_time", said["Exposure_time"], "time", "s")
     if sensor := re.search(r"# *(\w+) sensor, thickness (.*)", header):
-        photograph.material = material_named(sensor[1])
-        photograph.thickness = first(photograph.path, "thickness", sensor[2], "length", "m")
-    return photograph
+        image.material = material_named(sensor[1])
+        image.thickness = first(image.path, "thickness", sensor[2], "length", "m")
+    return image
 
 
-def described(photograph, shape, masked, given=False):
+def described(image, shape, masked, given=False):
     """Five lines on what was taken from an image: geometry, wavelength, exposure, gain and masks.
     shape: slow and fast pixels. masked: pixels that are left out, by the reason. given: whether
     gain and zero were."""
-    p = photograph
+    p = image
     panels = f"{len(p.panels)} panels, " if p.panels else f"{shape[1]} x {shape[0]} "
     turned = f", two-theta {p.two_theta:g} degrees" if p.two_theta else ", turned" if p.axes is not None and not numpy.allclose(p.axes, ACROSS.T, atol=1e-3) else ""
     sensor = f", {p.thickness:g} mm of {p.material}" if p.thickness and p.material else ""
@@ -209,24 +209,24 @@ def described(photograph, shape, masked, given=False):
     yield "masks: " + ", ".join(f"{count} {name}" for name, count in masked.items()) + f" pixels{limit}"
 
 
-def checked(photograph):
+def checked(image):
     """The image, if its numbers are possible. FileError."""
     for name, (least, most, unit) in _POSSIBLE.items():
-        if not least <= getattr(photograph, name) <= most:
-            raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name):g}{unit}; from {least:g} to {most:g}{unit} are possible; "
+        if not least <= getattr(image, name) <= most:
+            raise FileError(f"{image.path}: its header says a {name} of {getattr(image, name):g}{unit}; from {least:g} to {most:g}{unit} are possible; "
                             "correct it and its unit, or give --geometry=FILE.expt")
     for name in ("centre", "two_theta", "start", "step", "seconds"):
-        if not numpy.isfinite(getattr(photograph, name)).all():
-            raise FileError(f"{photograph.path}: its header says a {name} of {getattr(photograph, name)}; it has to be a finite number")
-    said = photograph.axes is not None or photograph.panels is not None
-    slow, fast = photograph.photons.shape[-2:]
-    if not said and not photograph.two_theta and not all(-n < at < 2 * n for at, n in zip(photograph.centre, (fast, slow))):
-        raise FileError(f"{photograph.path}: its header has the beam at pixel {photograph.centre[0]:.6g}, {photograph.centre[1]:.6g}, far off a detector of "
+        if not numpy.isfinite(getattr(image, name)).all():
+            raise FileError(f"{image.path}: its header says a {name} of {getattr(image, name)}; it has to be a finite number")
+    said = image.axes is not None or image.panels is not None
+    slow, fast = image.photons.shape[-2:]
+    if not said and not image.two_theta and not all(-n < at < 2 * n for at, n in zip(image.centre, (fast, slow))):
+        raise FileError(f"{image.path}: its header has the beam at pixel {image.centre[0]:.6g}, {image.centre[1]:.6g}, far off a detector of "
                         f"{fast} x {slow}; correct it and its unit, or give --geometry=FILE.expt")
-    photograph.seconds = max(photograph.seconds, 0.0)  # less than none is not known
-    if not photograph.cutoff > 0:
-        photograph.cutoff = numpy.inf
-    if photograph.thickness > 0 and photograph.material and attenuation_length(photograph.material, photograph.wavelength) is None:
-        warnings.warn(f"{photograph.path}: the attenuation of its sensor of {photograph.material} is not known here; spots at high "
+    image.seconds = max(image.seconds, 0.0)  # less than none is not known
+    if not image.cutoff > 0:
+        image.cutoff = numpy.inf
+    if image.thickness > 0 and image.material and attenuation_length(image.material, image.wavelength) is None:
+        warnings.warn(f"{image.path}: the attenuation of its sensor of {image.material} is not known here; spots at high "
                       "angles lie farther out than they are predicted", Warning, stacklevel=2)
-    return photograph
+    return image

@@ -15,7 +15,7 @@ def across(axis):
     return numpy.array([first, numpy.cross(axis, first)])
 
 
-class SweptBlocks(Blocks):
+class SweepBlocks(Blocks):
     """Blocks with two tilts of the goniometer's axis among what is shared.
 
     Orientations are those in the middle of the sweep. Where the scale of angles begins elsewhere
@@ -23,13 +23,13 @@ class SweptBlocks(Blocks):
     have to move together.
     """
 
-    def __init__(self, sim, boxes, *args, **how):
-        self.middle = float(numpy.mean([exposure["phi0"] for exposure in how["exposures"]])) + sim["osc"] / 2
+    def __init__(self, sim, boxes, crystals, measurement, of=None):
+        self.middle = float(numpy.mean([exposure["phi0"] for exposure in measurement.exposures])) + sim["osc"] / 2
         self.axis = sim["spindle_axis"] / numpy.linalg.norm(sim["spindle_axis"])
         self.across = across(self.axis)
         tilts = {f"axis {i}": Quantity("axis", ("spindle_axis",), _STEP) for i in range(2)}
-        super().__init__(sim, boxes, *args, more=tilts, **how)
-        self.cells = [OrientedCell(rotation(self.middle * self.axis) @ sim["reciprocal_matrix"] / METRES, self.system)]
+        super().__init__(sim, boxes, crystals, measurement, of, tilts)
+        self.cells = [OrientedCell(rotation(self.middle * self.axis) @ sim["reciprocal_matrix"] / METRES, crystals.system)]
         self.tilts = [self.first_shared("axis 0"), self.first_shared("axis 1")]
 
     def _turned(self, tilts):

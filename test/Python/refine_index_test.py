@@ -32,10 +32,10 @@ for needed in ("scipy", "msgpack"):
 
 from scipy import ndimage
 
-from nanobragg.refine import _files, _lattices, _report, photographs
+from nanobragg.refine import _files, _lattices, _report, _still_search, index
 from nanobragg.refine.__main__ import main
 from nanobragg.refine._background import Background
-from nanobragg.refine._blocks import Blocks
+from nanobragg.refine._blocks import Blocks, Measurement
 from nanobragg.refine._chain import alike, between, fit_chain, next_matrix
 from nanobragg.refine._claim import Claim
 from nanobragg.refine._crystal import cell_of, rotation
@@ -49,13 +49,17 @@ from nanobragg.refine._lattices import STAGES, fit_stages, sharp_spots, without_
 from nanobragg.refine._modules import Modules
 from nanobragg.refine._panels import BEAM
 from nanobragg.refine._misfit import causes
+from nanobragg.refine._model import Model
 from nanobragg.refine._noise import Noise, no_numbers, noise_of
-from nanobragg.refine._photographs import Photograph, read_photograph
+from nanobragg.refine._images import DiffractionImage, described, read_image
 from nanobragg.refine._response import Response, counted
-from nanobragg.refine._spot_fit import SpotFit
+from nanobragg.refine._spot_fit import Known, SpotFit
 from nanobragg.refine._spots import Spots, find_spots, lost_light, odd_pixels, usable_pixels
+from nanobragg.refine._still import Still
+from nanobragg.refine._still_fit import standing_modules
 from nanobragg.refine._still_page import foretold
-from nanobragg.refine._stills import Stills
+from nanobragg.refine._still_search import detectors_of
+from nanobragg.refine._listed_stills import ListedStills
 from nanobragg.refine._verdict import verdict
 from nanobragg.refine._workers import each
 
@@ -188,11 +192,11 @@ class OfASimulatedStill(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_reads_as_it_lies(self):
-        photograph = read_photograph(self.image)
-        np.testing.assert_array_equal(photograph.photons, np.where(self.photons < 0, np.nan, self.photons))
-        self.assertAlmostEqual(photograph.distance, DISTANCE * 1.01)
-        self.assertEqual((photograph.material, photograph.cutoff), ("Si", 100000))
-        self.assertAlmostEqual(photograph.thickness, 0.32)
+        read = read_image(self.image)
+        np.testing.assert_array_equal(read.photons, np.where(self.photons < 0, np.nan, self.photons))
+        self.assertAlmostEqual(read.distance, DISTANCE * 1.01)
+        self.assertEqual((read.material, read.cutoff), ("Si", 100000))
+        self.assertAlmostEqual(read.thickness, 0.32)
         np.testing.assert_array_equal(nb.read_image(self.image), self.photons)
 
     def test_nexus_and_imgcif_say_where_the_detector_stands(self):
@@ -261,17 +265,17 @@ SLOW translation FAST 1 0 0 0 0 0
         arm = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
         for path in (nexus, f"{nexus}:0", full):
             with self.subTest(path):
-                photograph = read_photograph(path)
-                np.testing.assert_array_equal(photograph.photons, image)
-                self.assertEqual((photograph.wavelength, photograph.cutoff), (1.2, 9))
-                detector, = photographs._detectors(photograph)
+                read = read_image(path)
+                np.testing.assert_array_equal(read.photons, image)
+                self.assertEqual((read.wavelength, read.cutoff), (1.2, 9))
+                detector, = detectors_of(read)
                 fast, slow, normal = detector.axes()
                 np.testing.assert_allclose(fast, (0, 1, 0), atol=1e-9)
                 np.testing.assert_allclose(slow, arm @ (1, 0, 0), atol=1e-9)
                 np.testing.assert_allclose(normal, arm @ (0, 0, -1), atol=1e-9)
                 foot = detector.corner() + 10 * fast + 20 * slow
                 np.testing.assert_allclose(foot, 250 * normal, atol=1e-6)
-        self.assertAlmostEqual(read_photograph(nexus).thickness, 0.32)
+        self.assertAlmostEqual(read_image(nexus).thickness, 0.32)
 
     def test_nexus_says_units_and_pixels_that_are_none(self):
         try:
@@ -292,17 +296,17 @@ SLOW translation FAST 1 0 0 0 0 0
             detector["detector_distance"], detector["beam_center_x"], detector["beam_center_y"] = 0.2, 1, 1
             detector["sensor_material"], detector["sensor_thickness"] = "Cadmium Telluride", 1e-3
             detector["description"], detector["detectorSpecific/pixel_mask"] = "EIGER2", [[0, 0, 0], [0, 0, 1]]
-        photograph = read_photograph(master)
-        np.testing.assert_array_equal(photograph.photons, [[1, np.nan, np.nan], [3, 40000, np.nan]])
-        self.assertAlmostEqual(photograph.wavelength, 1.2)
-        self.assertEqual(photograph.material, "CdTe")
-        np.testing.assert_array_equal(read_photograph(f"{master}:1").photons, [[2, 0, np.nan], [4, 40001, np.nan]])
+        read = read_image(master)
+        np.testing.assert_array_equal(read.photons, [[1, np.nan, np.nan], [3, 40000, np.nan]])
+        self.assertAlmostEqual(read.wavelength, 1.2)
+        self.assertEqual(read.material, "CdTe")
+        np.testing.assert_array_equal(read_image(f"{master}:1").photons, [[2, 0, np.nan], [4, 40001, np.nan]])
         with self.assertRaisesRegex(nb.FileError, "has 2 frames"):
-            read_photograph(f"{master}:2")
+            read_image(f"{master}:2")
         with h5py.File(master, "a") as file:
             file["entry/instrument/beam/incident_wavelength"].attrs["units"] = "eV"
         with self.assertRaisesRegex(nb.FileError, "wavelength is in 'eV', which is no unit"):
-            read_photograph(master)
+            read_image(master)
 
     def test_smv_headers(self):
         path = os.path.join(self.folder.name, "a.img")
@@ -314,25 +318,25 @@ SLOW translation FAST 1 0 0 0 0 0
                 file.write(text.ljust(512).encode() + np.arange(12, dtype="<u2").tobytes())
 
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nOSC_START=7;\nOSC_RANGE=0.5;\n")
-        photograph = read_photograph(path)
-        np.testing.assert_array_equal(photograph.photons, np.arange(12).reshape(3, 4))
-        np.testing.assert_allclose(photograph.centre, (3, 1))
-        self.assertEqual((photograph.distance, photograph.wavelength, photograph.pixel), (150, 0.98, 0.1))
-        self.assertEqual((photograph.start, photograph.step, photograph.counting), (7, 0.5, False))
+        read = read_image(path)
+        np.testing.assert_array_equal(read.photons, np.arange(12).reshape(3, 4))
+        np.testing.assert_allclose(read.centre, (3, 1))
+        self.assertEqual((read.distance, read.wavelength, read.pixel), (150, 0.98, 0.1))
+        self.assertEqual((read.start, read.step, read.counting), (7, 0.5, False))
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nXDS_ORGX=2;\nXDS_ORGY=1.5;\n")
-        self.assertEqual(read_photograph(path).centre, (1.5, 1.0))
+        self.assertEqual(read_image(path).centre, (1.5, 1.0))
         write("BEAM_CENTER_X=2;\nBEAM_CENTER_Y=1;\n")  # pixels
         with self.assertRaisesRegex(nb.FileError, "beam at pixel 10, 20, far off a detector of 4 x 3"):
-            read_photograph(path)
+            read_image(path)
         write("BEAM_CENTER_X=2;\n")
         with self.assertRaisesRegex(nb.FileError, "does not say BEAM_CENTER_Y; give --geometry"):
-            read_photograph(path)
+            read_image(path)
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3 furlong;\n")
         with self.assertRaisesRegex(nb.FileError, "BEAM_CENTER_Y is in 'furlong', which is no unit of a length"):
-            read_photograph(path)
+            read_image(path)
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nCOMPRESSION=PCK;\n")
         with self.assertRaisesRegex(nb.FileError, "its pixels are PCK"):
-            read_photograph(path)
+            read_image(path)
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\n")
         with open(path, "rb") as file:
             content = file.read()
@@ -340,18 +344,18 @@ SLOW translation FAST 1 0 0 0 0 0
         def rewritten(change):
             with open(path, "wb") as file:
                 file.write(change(content))
-            return read_photograph(path)
+            return read_image(path)
 
         # The header keeps its length.
         text, pixels = content[:512], content[512:]
         windows = text.rstrip().replace(b"\n", b"\r\n").ljust(512)
-        np.testing.assert_array_equal(rewritten(lambda _: windows + pixels).photons, photograph.photons)
+        np.testing.assert_array_equal(rewritten(lambda _: windows + pixels).photons, read.photons)
         with self.assertRaisesRegex(nb.FileError, "lines end in CR LF: it was copied as text"):
             rewritten(lambda _: windows + pixels.replace(b"\n", b"\r\n"))
         with self.assertWarnsRegex(nb.Warning, "2 bytes after its 4 x 3 pixels"):
             rewritten(lambda whole: whole + b"\0\0")
         wide = text.rstrip().replace(b"unsigned_short", b"long_integer").ljust(512)
-        np.testing.assert_array_equal(rewritten(lambda _: wide + np.arange(12, dtype="<i4").tobytes()).photons, photograph.photons)
+        np.testing.assert_array_equal(rewritten(lambda _: wide + np.arange(12, dtype="<i4").tobytes()).photons, read.photons)
 
     def test_sensors(self):
         self.assertAlmostEqual(1 / attenuation_length("CdTe", 0.31003), 11.97, 2)
@@ -363,11 +367,11 @@ SLOW translation FAST 1 0 0 0 0 0
         with open(other, "wb") as file:
             file.write(content.replace(b"Silicon", b"Diamond"))
         with self.assertWarnsRegex(nb.Warning, "sensor of Diamond is not known"):
-            read_photograph(other)
+            read_image(other)
         with open(barrel, "wb") as file:
             file.write(content.replace(b"PILATUS", b"PILATUS 12M, S/N 120-0100"))
         with self.assertRaisesRegex(nb.FileError, "of a PILATUS 12M, a barrel.*--geometry"):
-            read_photograph(barrel)
+            read_image(barrel)
 
     def test_modules_of_nexus_stand_where_they_are_said_to(self):
         """Two of 4 x 6 pixels in one image, the second turned by a quarter about the beam."""
@@ -389,13 +393,13 @@ SLOW translation FAST 1 0 0 0 0 0
                                                    ("slow_pixel_direction", 0.1, slow, "module_offset")):
                     node = module.create_dataset(name, data=value)
                     node.attrs.update({"units": "mm", "transformation_type": "translation", "vector": vector, "depends_on": above})
-        photograph = read_photograph(path)
-        detector, = photographs._detectors(photograph)
+        read = read_image(path)
+        detector, = detectors_of(read)
         corner, fast, slow, _ = detector.placed()
         np.testing.assert_allclose(corner, corners * (-1, 1, -1), atol=1e-9)
         np.testing.assert_allclose(fast, [(1, 0, 0), (0, 1, 0)], atol=1e-9)
         np.testing.assert_allclose(slow, [(0, -1, 0), (1, 0, 0)], atol=1e-9)
-        parts = [photograph.photons[part] for part in detector.panels.parts(None)]
+        parts = [read.photons[part] for part in detector.panels.parts(None)]
         np.testing.assert_array_equal(parts, np.where(image < -2.5, np.nan, image).reshape(2, 4, 6))
         at = np.array([(1.5, 2.5), (3.25, detector.panels.begin[1, 0] + 0.5)])
         np.testing.assert_allclose(detector.meet(detector.scattering_vectors(at) + (0, 0, -1 / 1.2)), at, atol=1e-6)
@@ -420,7 +424,7 @@ SLOW translation FAST 1 0 0 0 0 0
                 detector["x_pixel_size"] = detector["y_pixel_size"] = 1e-4
                 detector["detector_distance"], detector["beam_center_x"], detector["beam_center_y"] = 0.2, 2, 1
                 change(file, detector)
-            return read_photograph(path)
+            return read_image(path)
 
         def itself(file, detector):
             layout = h5py.VirtualLayout((3, 4), "i4")
@@ -445,7 +449,7 @@ SLOW translation FAST 1 0 0 0 0 0
                 with self.assertRaisesRegex(nb.FileError, says):
                     tried(name, change)
         with self.assertRaisesRegex(nb.FileError, "not a regular file"):
-            read_photograph(pipe)
+            read_image(pipe)
 
     def test_a_damaged_image_costs_itself_and_a_run_goes_on_where_it_ended(self):
         good, out = os.path.join(self.folder.name, os.fsdecode(b"=good<script>\xff.cbf.bz2")), os.path.join(self.folder.name, "resumed")
@@ -466,7 +470,7 @@ SLOW translation FAST 1 0 0 0 0 0
         with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
             self.assertNotIn("<script>", file.read())
         self.assertEqual(len(os.listdir(os.path.join(out, "finished"))), 2)
-        with mock.patch.object(photographs, "read_photograph", side_effect=AssertionError("read again")), \
+        with mock.patch.object(_still_search, "read_image", side_effect=AssertionError("read again")), \
                 contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(main([*words, "--resume"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:
@@ -541,14 +545,14 @@ SLOW translation FAST 1 0 0 0 0 0
                 file.write(b"###CBF: VERSION 1.5\ndata_x\n" + header.encode() + b"\n" + pixels)
             begin = time.process_time()
             with self.assertRaisesRegex(nb.FileError, says):
-                read_photograph(path)
+                read_image(path)
             self.assertLess(time.process_time() - begin, 5)
 
     def test_numbers_of_headers_are_finite(self):
         path = os.path.join(self.folder.name, "nan.cbf")
         write_cbf(path, np.zeros((4, 4), int), DISTANCE, (1e999 - 1e999, 2))
         with self.assertRaisesRegex(nb.FileError, "Beam_xy|centre"):
-            read_photograph(path)
+            read_image(path)
         write_cbf(path, np.zeros((4, 4), int), DISTANCE, (3, 2))
         with open(path, "rb") as file:
             content = file.read()
@@ -562,7 +566,7 @@ SLOW translation FAST 1 0 0 0 0 0
             with open(path, "wb") as file:
                 file.write(content.replace(said, other))
             with self.assertRaisesRegex(nb.FileError, says):
-                read_photograph(path)
+                read_image(path)
 
     def test_a_list_that_names_a_pipe_is_refused(self):
         os.mkfifo(os.path.join(self.folder.name, "pipe.cbf"))
@@ -576,11 +580,11 @@ SLOW translation FAST 1 0 0 0 0 0
                 one = pack(bytes(1 << 20))
                 file.write(one * 600)
             with self.assertRaisesRegex(nb.FileError, "unpacks to more than 512 MiB"):
-                read_photograph(path)
+                read_image(path)
 
     def test_what_cannot_be_read_is_refused_in_one_sentence(self):
         def says(path):
-            still, = photographs.index([path], self.model, workers=1)
+            still, = index([path], self.model, workers=1)
             self.assertEqual(still.status, "rejected")
             self.assertNotIn("\n", still.why)
             return still.why
@@ -686,9 +690,9 @@ SLOW translation FAST 1 0 0 0 0 0
                                   f"X-Binary-Size: {len(packed)}", 'X-Binary-Element-Type: "signed 32-bit integer"',
                                   f"X-Binary-Size-Fastest-Dimension: {half}", f"X-Binary-Size-Second-Dimension: {half}",
                                   "X-Binary-Size-Third-Dimension: 4", "", ""]).encode() + b"\x0c\x1a\x04\xd5" + packed)
-        photograph = read_photograph(image)
-        detector = next(iter(photographs._detectors(photograph)))
-        self.assertEqual([list(panel.shape) for panel in photographs._standing_modules(detector, photograph.photons.shape)], [[half, half]] * 4)
+        read = read_image(image)
+        detector = next(iter(detectors_of(read)))
+        self.assertEqual([list(panel.shape) for panel in standing_modules(detector, read.photons.shape)], [[half, half]] * 4)
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(main(["index", image, f"--model={self.model}", f"--out={out}", "--workers=1", "--sets=1"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:
@@ -710,7 +714,7 @@ SLOW translation FAST 1 0 0 0 0 0
             other, = csv.DictReader(file)
         self.assertLess(float(other["rms_px"]), 0.3)
         self.assertLess(abs(float(other["distance_mm"]) - DISTANCE - DEPTH), 0.1)
-        stills = Stills("", os.path.join(out, "integrated.expt"), os.path.join(out, "indexed.refl"))
+        stills = ListedStills("", os.path.join(out, "integrated.expt"), os.path.join(out, "indexed.refl"))
         np.testing.assert_array_equal(stills.image(0), np.rint(np.array(parts)))
 
     def test_structure_factors_from_pixels(self):
@@ -739,9 +743,9 @@ SLOW translation FAST 1 0 0 0 0 0
         """A header by which places of spots fit almost as well, with indices that are off by a lattice vector."""
         off = os.path.join(self.folder.name, "off.cbf")
         write_cbf(off, self.photons, DISTANCE, (CENTRE[0] + 22, CENTRE[1] - 9))
-        placed, = photographs.index([off], " ".join(map(str, CELL)) + " P 41 21 2", workers=1, pixels=False)
+        placed, = index([off], " ".join(map(str, CELL)) + " P 41 21 2", workers=1, pixels=False)
         self.assertGreater(np.abs(np.array(placed.fitted.detector.centre) - CENTRE).max(), 4)
-        still, = photographs.index([off], self.model, workers=1, sets=1)
+        still, = index([off], self.model, workers=1, sets=1)
         np.testing.assert_allclose(still.fitted.detector.centre, CENTRE, atol=0.5)
         self.assertEqual(verdict(still), ("good", ""))
 
@@ -750,7 +754,7 @@ SLOW translation FAST 1 0 0 0 0 0
         cut, turned = self.photons[180:, :PIXELS - 180], os.path.join(self.folder.name, "turned.cbf")
         centre = np.array(CENTRE) - (0, 180)
         write_cbf(turned, np.ascontiguousarray(np.rot90(cut)), DISTANCE, centre)
-        still, = photographs.index([turned], self.model, workers=1, pixels=False)
+        still, = index([turned], self.model, workers=1, pixels=False)
         np.testing.assert_allclose(still.fitted.detector.centre, (centre[1], cut.shape[1] - centre[0]), atol=0.5)
         self.assertGreater(still.indexed, 0.95 * still.spots)
         self.assertEqual(verdict(still), ("good", ""))
@@ -763,7 +767,7 @@ SLOW translation FAST 1 0 0 0 0 0
         photons = np.where(self.photons >= 0, self.photons + np.random.default_rng(4).poisson(light), -1)
         iced = os.path.join(self.folder.name, "iced.cbf")
         write_cbf(iced, photons, DISTANCE, CENTRE)
-        clear, still = (photographs.index([image], self.model, workers=1, pixels=False)[0] for image in (self.image, iced))
+        clear, still = (index([image], self.model, workers=1, pixels=False)[0] for image in (self.image, iced))
         self.assertGreater(still.indexed, 0.95 * still.spots)
         self.assertGreater(still.indexed, 0.6 * clear.indexed)
         self.assertLess(still.rms_px, 0.35)
@@ -777,7 +781,7 @@ SLOW translation FAST 1 0 0 0 0 0
                           ("rough", {"wrong": 1.0})):
             path = os.path.join(self.folder.name, f"{name}.mtz")
             write_model(path, **how)
-            still, = photographs.index([self.image], path, workers=1, sets=1, pixels=name != "longer")
+            still, = index([self.image], path, workers=1, sets=1, pixels=name != "longer")
             found.append(verdict(still))
         self.assertEqual(found[0], ("good", ""))
         self.assertNotEqual(found[1][0], "good")
@@ -795,7 +799,7 @@ SLOW translation FAST 1 0 0 0 0 0
         for photons, width in ((3e4, 1.5), (1e6, 1.5), (1e6, 2.2)):
             data = np.random.default_rng(1).poisson(10 + photons * shape(width)).astype(float)
             boxes = Boxes(np.zeros((len(data), 2), "i4"), data, np.full(len(data), 10.0), box, 40)
-            still = photographs.Still(0, "", spots=40, indexed=40, rms_px=0.2)
+            still = Still(0, "", spots=40, indexed=40, rms_px=0.2)
             own = photons * shape(1.2)
             chi2 = ((data - 10 - own)**2 / (10 + own)).mean()
             still.explained = types.SimpleNamespace(chi2_profiles=chi2, profile_error=profile_error(boxes, own), chi2_unseen=1.0, unseen_light=0.0,
@@ -825,10 +829,10 @@ SLOW translation FAST 1 0 0 0 0 0
         images = [os.path.join(self.folder.name, f"turned{i}.cbf") for i in range(3)]
         for i, image in enumerate(images):
             write_cbf(image, simulated((17 + i, -41, 66), seed=i)[1], DISTANCE * 1.005, CENTRE)
-        search = photographs.lattices_of
+        search = _still_search.lattices_of
         finds = mock.Mock(side_effect=lambda *how: search(*how) if finds.call_count != 2 else (_ for _ in ()).throw(_lattices.Rejected("no")))
         said = io.StringIO()
-        with mock.patch.object(photographs, "lattices_of", finds), mock.patch.object(photographs, "lattices_anywhere", lambda found, *_: found), contextlib.redirect_stdout(said):
+        with mock.patch.object(_still_search, "lattices_of", finds), mock.patch.object(_still_search, "lattices_anywhere", lambda found, *_: found), contextlib.redirect_stdout(said):
             out = os.path.join(self.folder.name, "chain")
             self.assertEqual(main(["index", *images, f"--model={self.model}", f"--out={out}", "--workers=1", "--chain", "--positions-only"]), 0)
         with open(os.path.join(out, "shots.csv")) as file:
@@ -853,8 +857,8 @@ SLOW translation FAST 1 0 0 0 0 0
         _, photons = simulated(missets[0], other=missets[1])
         middle = 200  # pixels of it are left out on each side, for the sake of time
         write_cbf(image, photons[middle:-middle, middle:-middle], DISTANCE, np.array(CENTRE) - middle)
-        alone, = photographs.index([image], self.model, workers=1, lattices=1, pixels=False)
-        still, = photographs.index([image], self.model, workers=1, sets=1, out=out)
+        alone, = index([image], self.model, workers=1, lattices=1, pixels=False)
+        still, = index([image], self.model, workers=1, sets=1, out=out)
         result = still.explained
         self.assertEqual((len(alone.lattices), len(still.lattices)), (1, 2))
         self.assertGreater(still.indexed, 0.9 * still.spots)
@@ -868,11 +872,11 @@ SLOW translation FAST 1 0 0 0 0 0
                 # To where the beam is along -z and fast pixels along x.
                 turned = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]) @ rotation(z) @ rotation(y) @ rotation(x)
                 truth = turned @ np.diag(1 / np.array(CELL[:3]))
-                index = np.linalg.inv(truth) @ lattice.matrix
-                if np.abs(index - np.rint(index)).max() < 0.05:
+                same = np.linalg.inv(truth) @ lattice.matrix
+                if np.abs(same - np.rint(same)).max() < 0.05:
                     break
             scales[misset] = lattice.scale
-            left, strain, right = np.linalg.svd(lattice.matrix @ np.linalg.inv(truth @ np.rint(index)))
+            left, strain, right = np.linalg.svd(lattice.matrix @ np.linalg.inv(truth @ np.rint(same)))
             turn = left @ right
             for i, angle in enumerate((turn[2, 1], turn[0, 2], turn[1, 0])):
                 self.assertLess(abs(angle), 4 * sigma[f"lattice {k} set {k} orientation {i}"])
@@ -994,13 +998,13 @@ SLOW translation FAST 1 0 0 0 0 0
     def test_darkness_is_rejected_with_its_reason(self):
         dark = os.path.join(self.folder.name, "dark.cbf")
         write_cbf(dark, np.random.default_rng(2).poisson(2.0, (200, 200)), DISTANCE, (100, 100))
-        still, = photographs.index([dark], self.model, workers=1)
+        still, = index([dark], self.model, workers=1)
         self.assertEqual(still.status, "rejected")
         self.assertIn("spots", still.why)
         cut = os.path.join(self.folder.name, "cut.cbf.bz2")
         with open(self.image, "rb") as whole, open(cut, "wb") as file:
             file.write(whole.read()[:5000])
-        still, = photographs.index([cut], self.model, workers=1)
+        still, = index([cut], self.model, workers=1)
         self.assertIn("copy or compress the file again", still.why)
 
 
@@ -1116,8 +1120,8 @@ class OfNoise(unittest.TestCase):
         said = []
         for light in (30 + 0.0 * slow, 10 + 60 * np.exp(-(slow**2 + fast**2) / 200**2)):
             numbers = 6.3 * random.poisson(light) + 40 + random.normal(0, 3, light.shape)
-            photograph = Photograph("", numbers, 1.0, 100.0, (0, 0), 0.1).in_photons(noise_of(numbers, np.ones(light.shape, bool)))
-            said.append(next(line for line in photographs.described(photograph, light.shape, {}, False) if line.startswith("gain")))
+            read = DiffractionImage("", numbers, 1.0, 100.0, (0, 0), 0.1).in_photons(noise_of(numbers, np.ones(light.shape, bool)))
+            said.append(next(line for line in described(read, light.shape, {}, False) if line.startswith("gain")))
         self.assertIn("the background is too even to tell gain from zero; give --gain and --offset", said[0])
         self.assertNotIn("too even", said[1])
 
@@ -1187,7 +1191,7 @@ class OfResponse(unittest.TestCase):
             rows.append((fast + 0.5, slow + 0.5))
         flat = np.full(bright.shape, 3.0)
         boxes = Boxes.around(np.array(rows), 7, flat, flat > 0, flat)
-        model = Blocks(sim, boxes, response=Response(("gauss", 172.0)), seconds=0.01)
+        model = Blocks(sim, boxes, measurement=Measurement(response=Response(("gauss", 172.0)), seconds=0.01))
         truth, groups = np.zeros(model.size), np.array(model.groups())
         truth[groups == "psf"], truth[groups == "dead_time"], truth[groups == "mosaicity"] = np.log(1.4), 0.3, 0.1
         truth[model.names.index("set 0 scale 6")] = np.log(6000 / model.image(np.zeros(model.size)).max())
@@ -1212,7 +1216,7 @@ class OfResponse(unittest.TestCase):
         fit = SpotFit(model, data, boxes.background, boxes.box, boxes.count)
         start = np.where(groups == "scale", truth, 0.0)
         model.ratio = 1.0
-        x, image = fit.run(start, free, start, np.full(model.size, np.inf), np.ones(model.size), 100.0, 12, enough=1e-6)
+        x, image = fit.run(start, free, Known(start, np.full(model.size, np.inf), np.ones(model.size)), 100.0, 12, enough=1e-6)
         sigma = np.sqrt(np.diag(np.linalg.inv(fit.curvature)))
         np.testing.assert_array_less(np.abs(x - truth)[free] / sigma, 4)
         self.assertLess(sigma[np.isin(groups[free], ("psf", "dead_time"))].max(), 0.05)
@@ -1237,7 +1241,7 @@ def model_of(group, cell, random):
     unit, absent = (_core.to_asymmetric_unit(group, hkl)[i] for i in (1, 4))
     of = np.unique(unit, axis=0, return_inverse=True)[1].reshape(-1)
     grid = np.where(absent, 0, random.rayleigh(100, of.max() + 1)[of]).reshape(21, 21, 21)
-    return photographs.Model("", np.array(cell, float), _core.indexing_choices(group, cell, 0.0)[0], grid, (-10, -10, -10))
+    return Model("", np.array(cell, float), _core.indexing_choices(group, cell, 0.0)[0], grid, (-10, -10, -10))
 
 
 class OfMisfits(unittest.TestCase):
@@ -1276,7 +1280,7 @@ class OfIndices(unittest.TestCase):
                                    ("P 3", (55, 55, 71, 90, 90, 120), 4), ("P 6", (58, 58, 75, 90, 90, 120), 2),
                                    ("I 2 3", (78, 78, 78, 90, 90, 90), 2), ("P 2 2 2", (50, 50.15, 50.3, 90, 90, 90), 6),
                                    ("R 3 :H", (75, 75, 92, 90, 90, 120), 8), ("R 3 :H", (75, 75, 120, 90, 90, 120), 2)):
-            choices = photographs.Model("", np.array(cell, float), group).choices()
+            choices = Model("", np.array(cell, float), group).choices()
             self.assertEqual(len(choices), count, group)
             np.testing.assert_array_equal(choices[0], np.eye(3))
         with self.assertRaisesRegex(nb.FileError, "no space group 'P 5'"):
@@ -1370,7 +1374,7 @@ class OfSmallCells(unittest.TestCase):
     def test_few_spots_at_low_angles(self):
         """A molecule's crystal, one of whose spots is within 4 A."""
         random, cell = np.random.default_rng(2), np.array([8.1, 11.3, 14.2, 90, 104, 90])
-        model, detector = photographs.Model("", cell, _core.indexing_choices("P 1 21 1", cell.tolist(), 0.0)[0]), Detector(0.7, 0.12, 60.0, (500.0, 500.0))
+        model, detector = Model("", cell, _core.indexing_choices("P 1 21 1", cell.tolist(), 0.0)[0]), Detector(0.7, 0.12, 60.0, (500.0, 500.0))
         truth = Fitted(rotation(random.normal(size=3)) @ np.linalg.inv(real_basis(cell)).T, detector, ISOTROPIC)
         at = near_sphere(truth, (1000, 1000), np.radians(0.3)) + random.normal(scale=0.2)
         self.assertLess((np.linalg.norm(detector.scattering_vectors(at), axis=1) < 0.25).sum(), 10)
@@ -1454,7 +1458,7 @@ class OfGeometry(unittest.TestCase):
 
     def test_two_theta_is_found(self):
         """A header says how far the detector is turned, and not about which axis; its distance is 0.3 % off."""
-        photograph = Photograph("x", np.ones((1000, 900)), 1.0, 150.5, (450.0, 500.0), 0.172, two_theta=30.0)
+        read = DiffractionImage("x", np.ones((1000, 900)), 1.0, 150.5, (450.0, 500.0), 0.172, two_theta=30.0)
         for tilts in ((0.0, np.radians(30)), (-np.radians(30), 0.0)):
             truth = Detector.turned(1.0, 0.172, 150.0, (450.0, 500.0), tilts)
             # The plane's nearest place is where the beam would meet it if nothing were turned.
@@ -1469,7 +1473,7 @@ class OfGeometry(unittest.TestCase):
             at, missing = predict(matrix, hkl[hkl.any(axis=1)], truth)
             at = at[(np.abs(missing) < 4e-3) & (at > 0).all(axis=1) & (at < (900, 1000)).all(axis=1)]
             found = [(orient(d.scattering_vectors(at), np.ones(len(at)), cell) or (None, 1, 0, 0), d)
-                     for d in photographs._detectors(photograph)]
+                     for d in detectors_of(read)]
             (turn, scale, part, _), best = max(found, key=lambda one: one[0][2])
             np.testing.assert_allclose(best.tilts, tilts)
             best.distance *= scale
@@ -1539,7 +1543,7 @@ class OfCysteine(unittest.TestCase):
     def test_a_full_header_says_what_dials_refined(self):
         """Within its refinement, which turned two-theta by 0.4 degrees and moved the plane by 1.5 mm."""
         folder = os.path.join(REAL, "l_cysteine")
-        detector, = photographs._detectors(read_photograph(os.path.join(folder, "l-cyst_01_00001.cbf.gz")))
+        detector, = detectors_of(read_image(os.path.join(folder, "l-cyst_01_00001.cbf.gz")))
         panel, = _files.read_experiments(os.path.join(folder, "l_cysteine_dials_output_indexed.expt"))["detector"][0]["panels"]
         fast, slow, _ = detector.axes()
         np.testing.assert_allclose(fast, panel["fast_axis"], atol=0.01)
@@ -1610,7 +1614,7 @@ class OfKinds(unittest.TestCase):
                             "--average=closed", "-water", "0.2", "-polar", "0.99", "-detpixels", "1000", "-pixel", "0.12", "-fluence",
                             str(how["fluence"]), "-misset", *map(str, random.uniform(-180, 180, 3)), "-nopgm", "--quiet", *how["beam"],
                             f"--cbf={image}"], check=True, cwd=folder)
-            still, = photographs.index([image], model, workers=1)
+            still, = index([image], model, workers=1)
         self.assertEqual(len(still.lattices), 1)
         self.assertIsNotNone(still.explained, still.why)
         return still.indexed, still.spots, still.explained, verdict(still)[0]
@@ -1639,7 +1643,7 @@ class OfThaumatin(unittest.TestCase):
 
     def test_a_still_is_explained(self):
         """By the structure factors of the model; with one set of blocks it ends at 3 and more."""
-        still, = photographs.index([os.path.join(REAL, "thaumatin", "thau_3_2_0013.cbf.bz2")], self.MODEL)
+        still, = index([os.path.join(REAL, "thaumatin", "thau_3_2_0013.cbf.bz2")], self.MODEL)
         self.assertIsNotNone(still.explained, still.why)
         self.assertLess(still.explained.chi2, 3)
         self.assertLess(still.explained.chi2_profiles, 2)
@@ -1649,7 +1653,7 @@ class OfThaumatin(unittest.TestCase):
 
     def test_stills_are_indexed(self):
         names = [os.path.join(REAL, "thaumatin", f"thau_3_2_{n:04}.cbf.bz2") for n in (1, 5, 13, 17)]
-        *stills, empty = photographs.index(names, self.MODEL, pixels=False)
+        *stills, empty = index(names, self.MODEL, pixels=False)
         self.assertEqual(empty.status, "rejected")
         for still in stills:
             with self.subTest(still.image):
@@ -1684,7 +1688,7 @@ class OfNuclease(unittest.TestCase):
         images = [os.path.join(folder, f"snc_newhead_{n:05}.img.bz2") for n in range(1, 24, 2)]
         alike = [np.linalg.matrix_power(np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]]), n) for n in range(4)]
         for model, sure in ((os.path.join(folder, "1stn_atoms.pdb"), 3.5), ("48.5 48.5 63.5 90 90 90 P 41", 0.0)):
-            stills = photographs.index(images, model, pixels=False)
+            stills = index(images, model, pixels=False)
             for one, other in zip(stills, stills[1:]):
                 turns = [nearest_rotation(other.fitted.matrix @ turn @ np.linalg.inv(one.fitted.matrix)) for turn in alike]
                 self.assertLess(min(abs(np.degrees(np.arccos((np.trace(turn) - 1) / 2)) - 2) for turn in turns), 0.5)
@@ -1693,7 +1697,7 @@ class OfNuclease(unittest.TestCase):
 
     def test_the_angles_of_a_chain(self):
         images = [os.path.join(REAL, "snase", f"snc_newhead_{n:05}.img.bz2") for n in range(1, 24, 2)]
-        stills = photographs.index(images, os.path.join(REAL, "snase", "1stn_atoms.pdb"), pixels=False, chain=True)
+        stills = index(images, os.path.join(REAL, "snase", "1stn_atoms.pdb"), pixels=False, chain=True)
         angles = np.array([still.turn.angle for still in stills[1:]])
         self.assertLess(np.abs(angles - 2).max(), 0.04)
         self.assertLess(abs(angles.mean() - 2), 0.005)

@@ -10,7 +10,7 @@ from . import _files
 from ._shot import simulator_of
 
 
-class Stills:
+class ListedStills:
     """The shots that flags, an experiment list and a reflection table describe, in photons.
 
     images: a function from the number of a shot to its image; None: those that the experiment list

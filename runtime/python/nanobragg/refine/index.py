@@ -1,0 +1,268 @@
+"""From diffraction images and a model of the crystal to refined stills, without other input."""
+
+import dataclasses
+import functools
+import os
+import time
+
+import numpy
+
+from .._errors import reason
+from . import _files, _report, _still_files
+from ._amplitudes import Amplitudes
+from ._claim import Claim
+from ._crystal import cell_of
+from ._dealing import Dealer, check_run
+from ._explain import MOST_SETS, Freedom
+from ._index_page import page
+from ._indexing import real_basis
+from ._kept import Kept, key_of
+from ._lattices import MOST_LATTICES, Rejected
+from ._merging import Observations, merge
+from ._model import Model
+from ._response import Response
+from ._stated_geometry import Geometry
+from ._still import Still, matrix_of, used, with_pixels, without_images, without_pixels
+from ._still_fit import distance_of, fit_still, in_units
+from ._still_search import Search, search_still
+from ._still_table import lattice_rows, rows
+from ._together import bring_together
+
+_CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one crystal share, held while their pixels are fitted
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """Choices of index().
+
+    least: pixels of a spot. pixels: whether pixels are explained, too. held, restrain: numbers of
+    that fit, by name, that stay, and sigmas of others. sets: of mosaic blocks, at most. lattices:
+    crystals of an image, at most; each further one is looked for among spots that the others do not
+    have. factors: whether structure factors are refined, too, on all stills but those of the
+    numbers ``tested``. geometry: an .expt that says where the detector stands, in place of the
+    images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none
+    beside that of these photons; None: of detectors that count photons (1, 0), and what pixels of
+    others say. response: where the fit of the detector's begins. chain: whether they are stills of
+    one crystal that was turned from each to the next, in their order: they have one cell and one
+    detector, and each a Turn. full: see _still_files.integrated.
+    """
+
+    least: int = 3
+    pixels: bool = True
+    held: tuple = ()
+    restrain: dict = None
+    sets: int = MOST_SETS
+    lattices: int = MOST_LATTICES
+    factors: bool = False
+    tested: tuple = ()
+    geometry: str = None
+    noise: tuple = None
+    response: Response = Response()
+    chain: bool = False
+    full: bool = False
+
+    def fit(self):
+        """The fit to pixels: Freedom and Response."""
+        held = (*self.held, *_CHAINED) if self.chain else tuple(self.held)
+        return Freedom(held, in_units(self.held, self.restrain or {}, response=self.response), self.sets), self.response
+
+    def search(self, path):
+        """The search for the crystal of a model's file."""
+        model = Model.read(path, solvent=0)
+        if self.pixels and model.grid is None:
+            raise ValueError(f"'{path}' has no structure factors, by which pixels are explained; give a file with them, or --positions-only")
+        return Search(model, self.least, None if self.geometry is None else Geometry.read(self.geometry), self.noise, self.lattices)
+
+    def check(self, shard, out, resume):
+        """ValueError where it contradicts itself, or what is done to its results."""
+        check_run(out, resume, shard)
+        sharded = shard[1] > 1
+        for wrong, why in (
+                (self.lattices < 1, f"--lattices is {self.lattices}; a still has one at least"),
+                (self.chain and "distance" in (self.restrain or {}), "stills of a chain share their distance; leave its restraint out"),
+                (sharded and out is None, "shards share a folder; give it as out="),
+                (sharded and self.factors, "structure factors of all images are not refined on a shard; leave out --shard"),
+                (sharded and self.chain, "a chain is refined as a whole; leave out --shard")):
+            if wrong:
+                raise ValueError(why)
+
+
+class Watch:
+    """Is told how far index() is. A program overrides what it wants to know."""
+
+    def found(self, still):
+        """The spots of a still were searched."""
+
+    def done(self, still):
+        """All that is wanted of a still is done."""
+
+    def say(self, sentence):
+        """Something that concerns all stills."""
+
+
+def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), comm=None, watch=None, **wanted):
+    """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to
+    their places; then explains the pixels of the spots by the model's structure factors.
+
+    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell
+    and space group are taken. wanted: fields of Wanted. workers: processes; None: one for each
+    processor. out: a folder for the files of _still_files.py and _write_merged, and for finished/,
+    with what is known of each image as soon as it is. resume: goes on with what is in there, as far
+    as it follows from the same images and numbers. shard: (i, n), every n-th image from i on.
+    Shards share ``out``, which gets finished/ alone; what all stills share is known, and pixels are
+    explained, once the spots of all are indexed. comm: a communicator of mpi4py in place of
+    workers: all ranks call this, and the first has the stills; others return none. watch: a Watch.
+
+    Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
+    """
+    paths, wanted, watch = [os.fspath(path) for path in paths], Wanted(**wanted), watch or Watch()
+    if not paths:
+        raise ValueError("there are no images")
+    wanted.check(shard, out, resume)
+    how, (part, parts) = wanted.fit(), shard
+    ranks = comm if comm is not None and comm.Get_size() > 1 else None
+    if ranks and ranks.Get_rank():
+        Dealer(ranks, None).serve()
+        return []
+    with Dealer(ranks, workers) as deal:
+        search = wanted.search(model)
+        claim = None if out is None else Claim(out, together=parts > 1)
+        kept = Kept(None if out is None else os.path.join(out, "finished"), resume or parts > 1)
+        one = functools.partial(_one, paths=paths, search=search, kept=kept)
+        stills = []
+        for still in deal(one, list(range(part, len(paths), parts)), lambda number, why: Still(number, paths[number], "rejected", why)):
+            stills.append(still)
+            watch.found(still)
+            if not (wanted.pixels and still.status == "indexed"):
+                watch.done(still)
+        if parts > 1:
+            others = [number for number in range(len(paths)) if number % parts != part] if wanted.pixels else []
+            missing = sum(not kept.has(search.key(paths[number])) for number in others)
+            if missing:
+                watch.say(f"{missing} images of other shards are not indexed yet; run this shard again when they are")
+            if missing or not wanted.pixels:
+                return sorted(stills, key=lambda still: still.index)
+            stills += map(one, others)
+        stills.sort(key=lambda still: still.index)
+        crystal = bring_together(stills, model, search, wanted)
+        if wanted.pixels:
+            _explain(stills, crystal, deal, how, kept, watch.done, lambda still: still.index % parts == part)
+        if parts > 1:
+            return stills[part::parts]
+        if wanted.factors:
+            _refine_factors(stills, crystal, set(wanted.tested), deal, how, kept)
+    if out is not None:
+        write(out, stills, crystal, kept, set(wanted.tested), wanted.full)
+        claim.release()
+    return stills
+
+
+def _one(index, *, paths, search, kept):
+    key = search.key(paths[index]) if kept.folder else ""
+    if (still := kept.get(key)) is not None:
+        still.index, still.image = index, paths[index]
+        return without_pixels(still, kept)
+    begin, still = time.perf_counter(), Still(index, paths[index], key=key)
+    try:
+        search_still(still, search)
+    except Rejected as error:
+        still.status, still.why = "rejected", str(error)
+    except Exception as error:  # whatever it is, it costs this image alone
+        still.status, still.why = "rejected", reason(error)
+    still.seconds = time.perf_counter() - begin
+    kept.put(key, still)
+    return without_pixels(still, kept)
+
+
+def _fitted(number, *, stills, model, how, kept, keys):
+    """The number of a still, its Explained, or why there is none, and seconds."""
+    begin = time.perf_counter()
+    if (found := kept.get(keys[number])) is not None:
+        return number, without_images(found[0], kept), found[1]
+    try:
+        result = fit_still(with_pixels(stills[number], kept), model, *how)
+    except Exception as error:  # as above
+        result = reason(error)
+    seconds = time.perf_counter() - begin
+    kept.put(keys[number], (result, seconds))
+    return number, without_images(result, kept), seconds
+
+
+def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambda still: True):
+    """Explains those that are indexed, and ``mine``. deal: a Dealer. kept: results that are
+    finished. done: is called with each still."""
+    good = [still for still in stills if still.status == "indexed"]
+    # The shared tilts and modules follow from all stills.
+    of_all = key_of(how=how, model=model.digest(), stills=[still.key for still in stills]) if kept.folder else ""
+    of_each = [key_of(all=of_all, index=still.index) for still in good]
+    one = functools.partial(_fitted, stills=good, model=model, how=how, kept=kept, keys=of_each)
+    numbers = [number for number, still in enumerate(good) if mine(still)]
+    for number, result, seconds in deal(one, numbers, lambda number, why: (number, why, 0.0)):
+        still = good[number]
+        still.seconds += seconds
+        still.explained_key = of_each[number]
+        still.explained_spots = used(still, model)
+        if isinstance(result, str):
+            still.why = f"its pixels were not explained: {result}"
+        else:
+            still.explained, still.rms_px = result, result.rms_px
+            still.distance_mm = distance_of(still)
+        done(still)
+
+
+def _observations(stills, amplitudes):
+    """Observations on stills that are explained; cell and wavelength of each crystal."""
+    crystals = [(still, k) for still in stills for k in range(len(still.lattices))]
+    every = [still.explained.integrated.chosen(still.explained.integrated.lattice == k) for still, k in crystals]
+    return (Observations(amplitudes, every, [still.index for still, _ in crystals]),
+            [(cell_of(matrix_of(still, k)).tolist(), float(still.header.wavelength)) for still, k in crystals])
+
+
+def _refine_factors(stills, model, tested, deal, how, kept):
+    """Explains stills again, by structure factors that those without the numbers ``tested`` and the
+    model say together."""
+    good = [still for still in stills if still.explained]
+    training = [still for still in good if still.index not in tested and len(still.explained.integrated.hkl)]
+    if not training:
+        raise ValueError("no still is left to refine structure factors on; give more images, or test fewer of them")
+    for still in good:
+        still.chi2_model = still.explained.chi2
+    amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
+    merged = merge(_observations(training, amplitudes)[0], amplitudes, numpy.linalg.inv(real_basis(model.cell)))
+    row = merged.of_amplitude
+    logarithms = numpy.where(merged.seen[row] > 0, numpy.log(merged.F_post[row] / amplitudes.start), 0)
+    _explain(good, dataclasses.replace(model, grid=amplitudes.values(logarithms)), deal, how, kept)
+
+
+def write(out, stills, model, kept, tested=(), full=False):
+    """Tables, lists and pages of stills; merged are those that are explained, without the numbers
+    ``tested``. kept: where their pixels are. full: see integrated()."""
+    os.makedirs(out, exist_ok=True)
+    good, pages = [still for still in stills if still.status == "indexed"], []
+    if good:
+        _still_files.write_indexed(out, good, model)
+    if explained := [still for still in good if still.explained]:
+        _still_files.write_integrated(out, explained, model, full)
+        pages = _write_merged(out, [still for still in explained if still.index not in tested], model)
+    table = list(rows(stills))
+    _report.write_table(os.path.join(out, "shots.csv"), table)
+    _report.write_table(os.path.join(out, "lattices.csv"), list(lattice_rows(stills)))
+    _report.write_page(os.path.join(out, "report.html"), "Indexed images", page(stills, table, pages, kept))
+
+
+def _write_merged(out, stills, model):
+    """structure_factors.mtz, unmerged.mtz and merging.csv; parts of the page."""
+    amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
+    observations, crystals = _observations(stills, amplitudes)
+    if not len(observations.row):
+        return []
+    merged = merge(observations, amplitudes, numpy.linalg.inv(real_basis(model.cell)))
+    wavelength = float(numpy.mean([wavelength for _, wavelength in crystals]))
+    _files.write_file(os.path.join(out, "structure_factors.mtz"), merged.content(model.cell, wavelength))
+    _files.write_file(os.path.join(out, "unmerged.mtz"), observations.content(merged.space_group, model.cell, wavelength, crystals))
+    table = list(merged.shells())
+    _report.write_table(os.path.join(out, "merging.csv"), table)
+    noise, relative, tail = numpy.exp(observations.errors)
+    return [_report.element("h2", "Merged"), _report.headed(table),
+            _report.element("p", f"Errors of intensities: {noise:.3g} times those of photons, {100 * relative:.2g} % of the intensity, and "
+                                 f"{100 * tail:.2g} % times the root of -2 log(partiality).")]
