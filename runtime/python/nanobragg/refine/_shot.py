@@ -42,7 +42,7 @@ class Result:
     seconds: float = 0.0
     # Columns of each shoebox: miller index, panel, where it is predicted and was observed (pixels,
     # fast and slow), its resolution (A), chi2 per pixel, photons of the model and of the data above
-    # the background.
+    # the background, and the variance of these, with that of the background and of the read-out.
     spots: dict = dataclasses.field(default_factory=dict, repr=False)
     # The brightest shoeboxes: data, model with background.
     pictures: list = dataclasses.field(default_factory=list, repr=False)
@@ -429,7 +429,8 @@ def _refine(result, whole, shoeboxes, hkl, panel, observed, how):
                     "resolution": 1 / numpy.linalg.norm(hkl @ result.matrix.T, axis=1),
                     "chi2": numpy.array([chi2[s].mean() for s in shoeboxes.spans]),
                     "model": numpy.array([fit.photons[s].sum() for s in shoeboxes.spans]),
-                    "data": numpy.array([(shoeboxes.data - fit.background)[s].sum() for s in shoeboxes.spans])}
+                    "data": numpy.array([(shoeboxes.data - fit.background)[s].sum() for s in shoeboxes.spans]),
+                    "variance": numpy.array([fit.variance[s].sum() for s in shoeboxes.spans])}
     for i in numpy.argsort(-light)[:how.pictures]:
         result.pictures.append((tuple(int(h) for h in hkl[i]), *picture(shoeboxes, i, fit.photons + fit.background)))
     if result.orientation_sigma.max() > 1 or (result.cell_sigma[:3] > 0.1 * result.cell[:3]).any():

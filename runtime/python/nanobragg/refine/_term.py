@@ -264,7 +264,8 @@ class Term:
                         "box": self.boxes.kept, "resolution": 1 / numpy.linalg.norm(self.hkl @ result.matrix.T, axis=1),
                         "chi2": numpy.array([squares[s].mean() for s in spans]),
                         "model": numpy.array([crystal[s].sum() for s in spans]),
-                        "data": numpy.array([(data - background)[s].sum() for s in spans])}
+                        "data": numpy.array([(data - background)[s].sum() for s in spans]),
+                        "variance": numpy.array([variance[s].sum() for s in spans])}
         for i in numpy.argsort(-result.spots["data"])[:pictures]:
             result.pictures.append((tuple(int(h) for h in self.hkl[i]), *picture(self.boxes, i, photons)))
         return result

@@ -126,6 +126,6 @@ def _refined_table(good, stills):
     columns.pop("delpsical.rad", None)
     columns.pop("s1", None)
     columns["intensity.sum.value"] = numpy.concatenate([r.spots["data"] for r in good])
-    columns["intensity.sum.variance"] = numpy.maximum(columns["intensity.sum.value"], 1.0)
+    columns["intensity.sum.variance"] = numpy.concatenate([r.spots["variance"] for r in good])
     columns["intensity.model"] = numpy.concatenate([r.spots["model"] for r in good])
     return columns
