@@ -26,6 +26,7 @@ from ._still import Still, matrix_of, used, with_pixels, without_images, without
 from ._still_fit import distance_of, fit_still, in_units
 from ._still_search import Search, search_still
 from ._still_table import lattice_rows, rows
+from ._threads import one_blas_thread
 from ._together import bring_together
 
 _CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one crystal share, held while their pixels are fitted
@@ -100,6 +101,7 @@ class Watch:
         """Something that concerns all stills."""
 
 
+@one_blas_thread
 def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), comm=None, watch=None, **wanted):
     """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to
     their places; then explains the pixels of the spots by the model's structure factors.

@@ -29,6 +29,7 @@ from ._spots import find_spots, local_background, usable_pixels
 from ._still_files import identifier
 from ._still_search import in_photons
 from ._still_table import CELL
+from ._threads import one_blas_thread
 from ._workers import each
 
 _HALF = 5  # pixels: boxes in which spots are measured
@@ -237,6 +238,7 @@ def _one(index, *, paths, **how):
     return still
 
 
+@one_blas_thread
 def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=(), restrain=None, noise=None, workers=None, out=None,
          progress=None):
     """Indexes white-beam stills with a known cell, and fits camera, orientation, strain, and the

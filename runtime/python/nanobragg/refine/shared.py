@@ -23,6 +23,7 @@ from ._kept import Kept, key_of
 from ._shot import METRES, Rejected, Result, ShotFit, first_simulator, shoeboxes_of, sigmas, wavelength_of
 from ._listed_stills import ListedStills
 from ._term import Point, Shared, Term, give_memory_back
+from ._threads import one_blas_thread
 from .shots import write as write_shots
 
 _WELL_KNOWN = 100  # curvature of log F: to 0.1
@@ -52,6 +53,7 @@ class SharedResult:
     steps: list = dataclasses.field(default_factory=list, repr=False)  # dictionaries
 
 
+@one_blas_thread
 def shared(flags, experiments, reflections, *, parameters=("structure_factors",), images=None, system="triclinic",
            space_group=None, anomalous=False, panel_groups="each", gain=1.0, offset=0.0, readout=0.0, restrain=None,
            margin=2, rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None, say=None):

@@ -14,9 +14,11 @@ from ._files import digest
 from ._kept import Kept, key_of
 from ._shot import METRES, Result, ShotFit, first_simulator, refine_shot, sigmas
 from ._listed_stills import ListedStills
+from ._threads import one_blas_thread
 from ._workers import each
 
 
+@one_blas_thread
 def shots(flags, experiments, reflections, *, images=None, parameters=("orientation", "cell", "scale"), system="triclinic",
           gain=1.0, offset=0.0, readout=0.0, restrain=None, margin=2, method="trust-region", workers=None,
           shard=(0, 1), comm=None, out=None, resume=False, progress=None, say=None):

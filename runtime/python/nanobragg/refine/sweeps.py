@@ -24,6 +24,7 @@ from ._still_fit import UNITS, in_units
 from ._still_table import in_words
 from ._sweep_page import page
 from ._sweep_blocks import SweepBlocks
+from ._threads import one_blas_thread
 
 _MOST_PIXELS = 2e7  # pixels of boxes that are explained
 _FITTED = 3e5  # pixels of a fit
@@ -371,6 +372,7 @@ def are_sweeps(experiments):
     return any(Scan.of(listed, index) for index in range(len(listed["experiment"])))
 
 
+@one_blas_thread
 def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=None, sets=MOST_SETS, margin=2, gain=1.0,
            offset=0.0, response=Response(), out=None, progress=None):
     """Explains the pixels of rotation sweeps, over all frames together, with an intensity for each
