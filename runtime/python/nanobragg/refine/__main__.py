@@ -171,10 +171,11 @@ def _index(given, comm):
     if given.test and given.shared is None:
         raise ValueError("--test needs --shared=structure_factors")
     part, parts = given.shard
+    count = len(range(part, len(given.files), parts))
     if comm is None or not comm.Get_rank():
-        _print(f"searching spots in {len(range(part, len(given.files), parts))} images")
+        _print(f"searching spots in {count} image{'s' * (count != 1)}")
     stills = index(given.files, given.model, workers=given.workers, out=given.out, resume=given.resume, shard=given.shard, comm=comm,
-                               watch=_watch(given, len(range(part, len(given.files), parts))),
+                               watch=_watch(given, count),
                                pixels=not given.positions_only, held=given.fix, restrain=dict(given.restrain),
                                sets=MOST_SETS if given.sets is None else given.sets,
                                lattices=MOST_LATTICES if given.lattices is None else given.lattices,
