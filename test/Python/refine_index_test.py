@@ -985,7 +985,7 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("--gain is -2.0", says(self.image, f"--model={self.model}", "--gain=-2"))
         self.assertIn("not an experiment list", says(self.image, f"--model={self.model}", f"--geometry={self.model}"))
         self.assertIn("--test needs --shared", says(self.image, f"--model={self.model}", "--test=0"))
-        self.assertIn("--lattices is 0", says(self.image, f"--model={self.model}", "--lattices=0"))
+        self.assertIn("lattices is 0", says(self.image, f"--model={self.model}", "--lattices=0"))
         self.assertIn("is not a number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
         self.assertIn("is not a point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
         self.assertIn("--psf=gauss:80 says its shape", says(self.image, f"--model={self.model}", "--restrain=psf=1"))

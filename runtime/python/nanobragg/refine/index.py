@@ -34,19 +34,7 @@ _CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one 
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """Choices of index().
-
-    least: pixels of a spot. pixels: whether pixels are explained, too. held, restrain: numbers of
-    that fit, by name, that stay, and sigmas of others. sets: of mosaic blocks, at most. lattices:
-    crystals of an image, at most; each further one is looked for among spots that the others do not
-    have. factors: whether structure factors are refined, too, on all stills but those of the
-    numbers ``tested``. geometry: an .expt that says where the detector stands, in place of the
-    images. noise: (gain, zero): an image holds photons * gain + zero, and noise as if it were none
-    beside that of these photons; None: of detectors that count photons (1, 0), and what pixels of
-    others say. response: where the fit of the detector's begins. chain: whether they are stills of
-    one crystal that was turned from each to the next, in their order: they have one cell and one
-    detector, and each a Turn. full: see _still_files.integrated.
-    """
+    """Choices of index(), which describes them."""
 
     least: int = 3
     pixels: bool = True
@@ -71,7 +59,7 @@ class Wanted:
         """The search for the crystal of a model's file."""
         model = Model.read(path, solvent=0)
         if self.pixels and model.grid is None:
-            raise ValueError(f"'{path}' has no structure factors, by which pixels are explained; give a file with them, or --positions-only")
+            raise ValueError(f"'{path}' has no structure factors, by which pixels are explained; give a file with them, or fit positions alone (--positions-only, pixels=False)")
         return Search(model, self.least, None if self.geometry is None else Geometry.read(self.geometry), self.noise, self.lattices)
 
     def check(self, shard, out, resume):
@@ -79,11 +67,11 @@ class Wanted:
         check_run(out, resume, shard)
         sharded = shard[1] > 1
         for wrong, why in (
-                (self.lattices < 1, f"--lattices is {self.lattices}; a still has one at least"),
+                (self.lattices < 1, f"lattices is {self.lattices}; a still has one at least"),
                 (self.chain and "distance" in (self.restrain or {}), "stills of a chain share their distance; leave its restraint out"),
                 (sharded and out is None, "shards share a folder; give it as out="),
-                (sharded and self.factors, "structure factors of all images are not refined on a shard; leave out --shard"),
-                (sharded and self.chain, "a chain is refined as a whole; leave out --shard")):
+                (sharded and self.factors, "structure factors of all images are not refined on a shard; refine them after all shards"),
+                (sharded and self.chain, "a chain is refined as a whole; leave the shard out")):
             if wrong:
                 raise ValueError(why)
 
@@ -106,14 +94,27 @@ def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), c
     """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to
     their places; then explains the pixels of the spots by the model's structure factors.
 
-    paths: CBF files, also .gz and .bz2, or NXmx ones. model: a PDB or mmCIF model, or MTZ: its cell
-    and space group are taken. wanted: fields of Wanted. workers: processes; None: one for each
-    processor. out: a folder for the files of _still_files.py and _write_merged, and for finished/,
-    with what is known of each image as soon as it is. resume: goes on with what is in there, as far
-    as it follows from the same images and numbers. shard: (i, n), every n-th image from i on.
-    Shards share ``out``, which gets finished/ alone; what all stills share is known, and pixels are
-    explained, once the spots of all are indexed. comm: a communicator of mpi4py in place of
-    workers: all ranks call this, and the first has the stills; others return none. watch: a Watch.
+    paths: diffraction images, in the formats of read_image(). model: a PDB, mmCIF or MTZ file, or
+    the numbers of a cell (A, degrees) and a space group in a text, which are enough for positions.
+    workers: processes; None: one for each processor. out: a folder for the files of _still_files.py
+    and _write_merged, and for finished/, with what is known of each image as soon as it is. resume:
+    goes on with what is in there, as far as it follows from the same images and numbers. shard: (i,
+    n), every n-th image from i on. Shards share ``out``, which gets finished/ alone; what all stills
+    share is known, and pixels are explained, once the spots of all are indexed. comm: a communicator
+    of mpi4py in place of workers: all ranks call this, and the first has the stills; others return
+    none. watch: a Watch.
+
+    Further arguments: least: pixels of a spot (3). pixels: whether pixels are explained, too (True).
+    held, restrain: numbers of that fit, by name, that stay, and sigmas of others ({name: sigma}).
+    sets: of mosaic blocks of a crystal, at most (4). lattices: crystals of an image, at most (3);
+    each further one is looked for among spots that the others do not have. factors: whether
+    structure factors are refined, too, on all stills but those of the numbers ``tested``. geometry:
+    an .expt that says where the detector stands, in place of the images. noise: (gain, zero): an
+    image holds photons * gain + zero, and noise as if it were none beside that of these photons;
+    None: of detectors that count photons (1, 0), and what pixels of others say. response: the
+    Response where the fit of the detector's begins. chain: whether they are stills of one crystal
+    that was turned from each to the next, in their order: they have one cell and one detector, and
+    each a Turn. full: whether intensities are written corrected, see _still_files.integrated.
 
     Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
     """

@@ -259,7 +259,7 @@ def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=
         raise ValueError("there are no images")
     low, high = energies
     if not 0 < low < high < numpy.inf:
-        raise ValueError(f"--energies is {low:g},{high:g}; give the lower and the upper end of the spectrum in keV, such as 5,27")
+        raise ValueError(f"energies is {low:g},{high:g}; give the lower and the upper end of the spectrum in keV, such as 5,27")
     for name in (*held, *(restrain or {})):
         if name not in GROUPS:
             raise ValueError(f"{name} is not a parameter of this fit; there are {', '.join(GROUPS)}")
@@ -269,7 +269,7 @@ def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=
         if not sigma > 0 or name == "flux":
             raise ValueError(f"the restraint of {name} is {sigma:g}; a sigma has to be greater than 0, and the flux has none")
     if lattices < 1:
-        raise ValueError(f"--lattices is {lattices}; it has to be at least 1")
+        raise ValueError(f"lattices is {lattices}; a still has one at least")
     cell = Model.read(model, solvent=0).cell
     crystal = Model.read(model, max(HC / high / 2, 1.0 if is_macromolecular(cell) else 0.0), HC / numpy.sqrt(low * high))
     camera = None if geometry is None else read_camera(os.fspath(geometry))
