@@ -923,8 +923,9 @@ SLOW translation FAST 1 0 0 0 0 0
         words = ["index", *images, f"--model={self.model}", "--sets=1"]
 
         def says(*more):
-            with contextlib.redirect_stdout(io.StringIO()) as said:
+            with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as warned:
                 self.assertEqual(main([*words, *more]), 0)
+            self.assertEqual(warned.getvalue(), "")
             return said.getvalue()
 
         says(f"--out={whole}")

@@ -60,7 +60,7 @@ def in_photons(image, usable, noise):
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """How images are searched for lattices of a model. least: pixels of a spot; noise: see Wanted;
+    """How images are searched for lattices of a model. least: pixels of a spot; noise: of index();
     most: lattices of an image."""
 
     model: Model
