@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from .function import Function
     from .simulator import Simulator
 
-_COVARIANCE = ("covariance_ff", "covariance_fs", "covariance_ss")
-_COLUMNS = ("photons", "partiality", "fast", "slow", "angle", *_COVARIANCE, "wavelength", "wavelength_sigma")
+COVARIANCE = ("covariance_ff", "covariance_fs", "covariance_ss")
+_COLUMNS = ("photons", "partiality", "fast", "slow", "angle", *COVARIANCE, "wavelength", "wavelength_sigma")
 
 Rows = tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64]]
 
@@ -69,7 +69,7 @@ def columns_of(table: Any, stack: Any) -> dict[str, Any]:
 
 def _with_matrices(columns, stack=lambda parts: numpy.stack(parts, -1)):
     """The same columns with the three numbers of the covariance as matrices (fast, slow)."""
-    ff, fs, ss = (columns.pop(name) for name in _COVARIANCE)
+    ff, fs, ss = (columns.pop(name) for name in COVARIANCE)
     columns["covariance"] = stack([stack([ff, fs]), stack([fs, ss])])
     return columns
 
@@ -135,10 +135,14 @@ class Reflections(dict[str, NDArray]):
     def jvps(self, directions: Iterable[Mapping[str, ArrayLike]],
              wrt: str | Iterable[str] | None = None) -> list[dict[str, NDArray]]:
         """The same along several directions in one sweep."""
+        return [_with_matrices(columns) for columns in self._jvps(directions, wrt)]
+
+    def _jvps(self, directions: Iterable[Mapping[str, ArrayLike]], wrt: str | Iterable[str] | None = None) -> list[dict[str, NDArray]]:
+        """The same, with the three numbers of the covariance as columns."""
         core = self._core()
         given = [self._simulator._direction(direction) for direction in directions]
         every = list(dict.fromkeys(name for direction in given for name in direction))
-        return [_with_matrices(columns) for columns in core.reflection_jvps(names(wrt if wrt is not None else every), given)]
+        return core.reflection_jvps(names(wrt if wrt is not None else every), given)
 
     def vjp(self, wrt: str | Iterable[str], **cotangents: ArrayLike) -> dict[str, Any]:
         """The gradient of a number by parameters, from its derivatives by columns:
@@ -154,5 +158,5 @@ class Reflections(dict[str, NDArray]):
             given[name] = array
         if (matrices := given.pop("covariance", None)) is not None:
             parts = matrices[:, 0, 0], matrices[:, 0, 1] + matrices[:, 1, 0], matrices[:, 1, 1]
-            given |= {name: numpy.ascontiguousarray(part) for name, part in zip(_COVARIANCE, parts)}
+            given |= {name: numpy.ascontiguousarray(part) for name, part in zip(COVARIANCE, parts)}
         return dict(self._core().reflection_gradient(names(wrt), given))

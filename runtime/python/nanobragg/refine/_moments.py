@@ -6,6 +6,7 @@ import dataclasses
 import numpy
 from scipy import optimize
 
+from ..reflections import COVARIANCE
 from ._blocks import METRES, OF_SET
 
 _ROUNDS = 6  # in which a window follows a spot
@@ -23,6 +24,7 @@ _SWEEP = 4  # directions of a sweep: one kernel for all, which compiles in a thi
 _APART = 2.5e-3  # rad from the others at which another set of blocks begins
 _TAILS = 3.0  # times as wide as the first, where another set begins that is of the tails of its orientations
 _NOISE = 0.5  # cost of a number that is as far off as its noise, in the mean, and somewhat more
+_COLUMNS = ("photons", "fast", "slow", *COVARIANCE)
 _UNITS = {"orientation": 1e-3, "mosaicity": 0.3, "scale": 0.3, "divergence": 0.3, "size": 0.3, "bandwidth": 0.3, "distance": 0.3,
           "centre": 0.1, "B": 5.0}
 _FACTORS, _FARTHEST = ("mosaicity", "divergence", "size", "bandwidth"), 5.0  # logarithms that are tried, at most
@@ -163,9 +165,9 @@ class Foretold:
             changes = numpy.zeros((len(every_one) + 2, len(self.hkl), 6))
             for begin in range(0, len(every_one), _SWEEP):
                 some = [d for _, d in every_one[begin:begin + _SWEEP]]
-                slopes = table.jvps(some + [{}] * (_SWEEP - len(some)), names)
+                slopes = table._jvps(some + [{}] * (_SWEEP - len(some)), names)
                 for i, slope in enumerate(slopes[:len(some)]):
-                    changes[begin + i, rows] = _columns(slope, lit)
+                    changes[begin + i, rows] = numpy.array([slope[name] for name in _COLUMNS]).T[lit]
             changes[:-2, :, 0] *= falloff
             changes[-2, :, 0], changes[-1, :, 0] = moments[:, 0], -0.5 * squares * moments[:, 0]
             by_light = numpy.column_stack([numpy.ones(len(light)), away[k], wide[k] - mixed[:, 3:]])
