@@ -41,8 +41,10 @@ private:
   };
   LogicalResult visitLoop(LoopOp loop);
   void addResults(LoopOp loop, ArrayRef<Added> added);
-  bool hasCheaperPartials(SumOp sum);
-  LogicalResult visitByPartials(SumOp sum);
+  /// A lookup in a loop inside of a sum's body, and that loop.
+  using InnerLookup = std::pair<Operation *, Operation *>;
+  std::optional<SmallVector<InnerLookup>> lookupsOfCheaperPartials(SumOp sum);
+  LogicalResult visitByPartials(SumOp sum, ArrayRef<InnerLookup> inner);
   LogicalResult visitLookup(LookupOp op);
   LogicalResult visitReadPixel(ReadPixelOp op);
   LogicalResult visitStage(NeighbourResponse stage);
@@ -70,8 +72,9 @@ LogicalResult Forward::visit(Operation *op) {
 }
 
 LogicalResult Forward::visitLoop(LoopOp loop) {
-  if (auto sum = dyn_cast<SumOp>(*loop); sum && hasCheaperPartials(sum))
-    return visitByPartials(sum);
+  if (auto sum = dyn_cast<SumOp>(*loop))
+    if (auto inner = lookupsOfCheaperPartials(sum))
+      return visitByPartials(sum, *inner);
   if (failed(run(*loop.getBodyBlock())))
     return failure();
   SmallVector<Added> added;
@@ -103,18 +106,18 @@ void Forward::addResults(LoopOp loop, ArrayRef<Added> added) {
   loop->erase();
 }
 
-/// Are tangents along so many directions cheaper as sums of products with the derivatives of a
-/// term by its inputs, found once? These take about as much as four directions, and a product as
-/// four operations, since it reads a tangent. Lookups move out of loops inside of the body to be
-/// inputs.
-bool Forward::hasCheaperPartials(SumOp sum) {
+/// Where tangents along so many directions are cheaper as sums of products with the derivatives of
+/// a term by its inputs, found once: the lookups that would be inputs, but are in loops. The
+/// derivatives take about as much as four directions, and a product as four operations, since it
+/// reads a tangent.
+std::optional<SmallVector<Forward::InnerLookup>> Forward::lookupsOfCheaperPartials(SumOp sum) {
   constexpr size_t costOfPartials = 4, costOfProduct = 4;
   if (tangents.size() <= costOfPartials || sum->getNumResults() != 1 ||
       !isa<FloatType>(sum.getResult(0).getType()))
-    return false;
+    return std::nullopt;
   size_t cost = 0, inputs = 0;
   Block *body = sum.getBodyBlock();
-  SmallVector<std::pair<Operation *, Operation *>> moved; // ahead of which op
+  SmallVector<InnerLookup> inner;
   DenseSet<Value> captured;
   const WalkResult result = body->walk([&](Operation *op) {
     for (Value operand : op->getOperands())
@@ -132,7 +135,7 @@ bool Forward::hasCheaperPartials(SumOp sum) {
         return WalkResult::advance();
       if (llvm::any_of(op->getOperands(), [&](Value v) { return isDefinedIn(v, ahead); }))
         return WalkResult::interrupt();
-      moved.push_back({op, ahead});
+      inner.push_back({op, ahead});
     } else if (!isa<LoopOp>(op)) {
       cost += costOf(op);
     }
@@ -140,13 +143,13 @@ bool Forward::hasCheaperPartials(SumOp sum) {
   });
   if (result.wasInterrupted() ||
       (tangents.size() - costOfPartials) * cost <= tangents.size() * costOfProduct * inputs)
-    return false;
-  for (auto [op, ahead] : moved)
-    op->moveBefore(ahead);
-  return true;
+    return std::nullopt;
+  return inner;
 }
 
-LogicalResult Forward::visitByPartials(SumOp sum) {
+LogicalResult Forward::visitByPartials(SumOp sum, ArrayRef<InnerLookup> inner) {
+  for (auto [lookup, loop] : inner)
+    lookup->moveBefore(loop);
   FailureOr<Partials> partials = addPartials(sum, activity);
   if (failed(partials))
     return failure();
