@@ -44,7 +44,7 @@ def _references(arrays: list[Array]) -> int:
 
 
 class _Pool:
-    """Arrays of a frame's shape. One that nobody refers to any more is used again, since fresh
+    """Arrays of a frame's shape. One that is not referred to any more is used again, since fresh
     memory costs more than a frame's noise."""
 
     _MOST, _FREE = 64, _references([numpy.empty(1, numpy.int32)])
