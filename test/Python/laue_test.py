@@ -210,7 +210,7 @@ class Metals(unittest.TestCase):
         path, model = os.path.join(self.folder, "dark.npy"), write_metal(self.folder, "Ge")
         np.save(path, np.zeros((100, 100), np.float32))
         geometry = "--geometry=77 50 50 0 0 0.1"
-        for words, sentence in (((geometry, "--energies=27,5"), "--energies is 27,5; give the lower"), ((geometry, "--energies=5"), "write 5,27"),
+        for words, sentence in (((geometry, "--energies=27,5"), "energies is 27,5; give the lower"), ((geometry, "--energies=5"), "write 5,27"),
                                 ((geometry, "--energies=5,27", "--fix=cell"), "cell is not a parameter of this fit; there are orientation, strain"),
                                 ((geometry, "--energies=5,27", "--fix=orientation,strain,distance,centre,tilt"), "leave one of them out"),
                                 (("--geometry=77 50", "--energies=5,27"), "neither a file nor six numbers of LaueTools"),

@@ -60,7 +60,7 @@ def _by_words(path, kind, words, image, content):
     """The DiffractionImage by what the header says; None of kinds whose headers are not known here."""
     if kind in ("marccdimage", "tifimage") and (said := _mar_header(path, content, image.shape)) is not None:
         return DiffractionImage(path, measured(image), reader="header of a MarCCD or Rayonix TIFF", **said)
-    lines = words.get("imageDescription", "")
+    lines = words.get("imageDescription", "").removeprefix("imageDescription=")  # as PyMca writes it
     if kind == "pilatusimage" or "# Pixel_size" in lines:
         header = "\n".join([lines, *(f"# {key} {value}" for key, value in words.items())])
         return of_mini_header(path, header, image, True, "header of a Pilatus TIFF")
