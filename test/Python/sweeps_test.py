@@ -26,6 +26,7 @@ from nanobragg.refine._crystal import rotation
 from nanobragg.refine._explain import Fit
 from nanobragg.refine._foreground import foreground
 from nanobragg.refine._scan import Scan
+from nanobragg.refine._spot_fit import Known
 
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real", "l_cysteine")
 CYSTEINE = [os.path.join(REAL, "l_cysteine_narrow_wedge_11_integrated." + end) for end in ("expt", "refl")]
@@ -172,7 +173,7 @@ class OfSigmas(unittest.TestCase):
     def test_pixels_are_less_sure_where_they_are_explained_badly_and_restraints_are_not(self):
         fit = Fit.__new__(Fit)
         fit.free_at_end, fit.curvature, fit.misfit = np.array([True, False, True]), np.diag([25.0, 10.0]), 9.0
-        fit.known = lambda: (None, np.array([np.inf, 1.0, 1.0]), None)
+        fit.known = lambda: Known(None, np.array([np.inf, 1.0, 1.0]), None)
         np.testing.assert_allclose(np.sqrt(np.diag(fit._covariance())), [3 / 5, 1 / np.sqrt(2)])
 
 
