@@ -130,8 +130,8 @@ class Lattice:
 @dataclasses.dataclass(frozen=True)
 class Crystals:
     """The crystals of an image, beside the matrix of the first. system: of their cells, one of
-    CELL_SYSTEMS. others: matrices (1/A) of further lattices, whose mean lengths may
-    change. volume: whether that of the first may; a still cannot tell it from the distance."""
+    CELL_SYSTEMS. others: matrices (1/A) of further lattices, whose mean lengths may change. volume:
+    whether that of the first may; a still cannot tell it from the distance."""
 
     system: str = "triclinic"
     others: tuple = ()

@@ -24,6 +24,9 @@ CELL_SYSTEMS = {
 }
 
 
+CELL = ("a", "b", "c", "alpha", "beta", "gamma")  # names of what cell_of() returns
+
+
 def cell_of(matrix):
     """a, b, c (the inverse of the matrix's unit) and alpha, beta, gamma (degrees) of the columns
     a*, b*, c*."""

@@ -5,11 +5,12 @@ import os
 import numpy
 
 from . import _report
+from ._crystal import CELL
 from ._explain import STRONG
 from ._still import boxes_of, with_pixels
 from ._still_page import still_page
 from ._still_search import DARK
-from ._still_table import CELL, lattice_rows
+from ._still_table import lattice_rows
 from ._verdict import verdict
 
 _SHOWN = 50  # images that the report shows

@@ -39,10 +39,8 @@ def detectors_of(image):
     for tilts in turns:
         make = Detector if said else Detector.turned
         yield make(image.wavelength, image.pixel, image.distance, image.centre, tilts,
-                                  thickness=image.thickness,
-                                  attenuation=attenuation_length(image.material, image.wavelength),
-                                  modules=Modules.of_gaps(~numpy.isfinite(image.photons)), upright=image.axes,
-                                  panels=image.panels or ONE)
+                   thickness=image.thickness, attenuation=attenuation_length(image.material, image.wavelength),
+                   modules=Modules.of_gaps(~numpy.isfinite(image.photons)), upright=image.axes, panels=image.panels or ONE)
 
 
 def in_photons(image, usable, noise):

@@ -2,7 +2,7 @@
 
 import numpy
 
-from ._crystal import cell_of
+from ._crystal import CELL, cell_of
 from ._still import matrix_of
 from ._verdict import verdict
 
@@ -27,7 +27,6 @@ def _words_of(lattice):
     yield "B", lattice.B
 
 
-CELL = ("a", "b", "c", "alpha", "beta", "gamma")
 _COLUMNS = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "indexed_each", "choice_sigmas", "alike_sigmas", "chi2", "chi2_model", "chi2_profiles", "profile_error", "unseen", "chi2_unseen", "unseen_light", "rms_px", "rms_px_all", "distance_mm", "beam_fast_px",
             "beam_slow_px", "tilt_x_deg", "tilt_y_deg", "distortion_px", *CELL, "turned_deg", "turned_sigma_deg", "missing_deg",
             "sets", "divergence_h_mrad", "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "scale", "B", "psf_um", "dead_time_ns",

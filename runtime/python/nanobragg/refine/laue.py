@@ -15,7 +15,7 @@ from .._errors import reason
 from . import _files, _report
 from ._camera import read_camera, read_still
 from ._claim import Claim
-from ._crystal import cell_of
+from ._crystal import CELL, cell_of
 from ._indexing import real_basis
 from ._laue_fit import HC, Crystal, LaueFit, Seen
 from ._laue_page import page
@@ -28,7 +28,6 @@ from ._panels import BEAM
 from ._spots import find_spots, local_background, usable_pixels
 from ._still_files import identifier
 from ._still_search import in_photons
-from ._still_table import CELL
 from ._threads import one_blas_thread
 from ._workers import each
 

@@ -13,7 +13,7 @@ from ..experiment import Detector, Expt
 from . import _files, _report
 from ._blocks import METRES, OF_SET, Crystals, Measurement
 from ._claim import Claim
-from ._crystal import cell_of, rotation, turned_by
+from ._crystal import CELL, cell_of, rotation, turned_by
 from ._explain import DETECTOR, Fit, Freedom, simulators
 from ._foreground import foreground
 from ._one_panel import faces_of, in_one_panel
@@ -304,7 +304,7 @@ def _measure(sweep, boxes, table, bbox, summed):
 
 
 _COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
-            "sums_far", "sums_data", "sums_data_far", "turned_deg", "axis_turned_deg", "distance_mm", "a", "b", "c", "alpha", "beta", "gamma", "sets", "divergence_h_mrad",
+            "sums_far", "sums_data", "sums_data_far", "turned_deg", "axis_turned_deg", "distance_mm", *CELL, "sets", "divergence_h_mrad",
             "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "why"]
 
 
@@ -315,7 +315,7 @@ def _line(sweep):
         row |= {name: f"{getattr(sweep, name):.4g}" for name in ("chi2", "chi2_poisson", "rms_px", "sums", "sums_apart", "sums_data")}
         row |= {"turned_deg": f"{sweep.turned:.5f}", "axis_turned_deg": f"{sweep.axis_turned:.5f}",
                 "distance_mm": f"{1e3 * sweep.explained.values['close_distance']:.4f}"}
-        row |= {name: f"{value:.5f}" for name, value in zip(("a", "b", "c", "alpha", "beta", "gamma"), cell_of(sweep.matrix))}
+        row |= {name: f"{value:.5f}" for name, value in zip(CELL, cell_of(sweep.matrix))}
         row |= {name: f"{value:.6g}" for name, value in in_words(sweep.explained) if name in _COLUMNS}
     return [row.get(name, "") for name in _COLUMNS]
 
