@@ -14,7 +14,7 @@ struct Turn {
   /// The transposed one.
   Value back(Value v) const { return r.transform(r.transpose(r.axisRotation(axis, angle)), v); }
   Value versine() const { return r.sub(r.constant(angle.getType(), 1), r.cos(angle)); }
-  /// The derivative of the turned v by the angle.
+  /// The derivative of the turned v with respect to the angle.
   Value slope(Value v) const {
     Value across = r.sub(r.scale(axis, r.dot(axis, v)), v);
     return r.add(r.scale(across, r.sin(angle)), r.scale(r.cross(axis, v), r.cos(angle)));

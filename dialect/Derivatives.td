@@ -7,9 +7,9 @@ include "mlir/IR/OpBase.td"
 def DifferentiableOp : OpInterface<"DifferentiableOp"> {
   let cppNamespace = "::mlir::nb";
   let description = [{
-    An op of one result with a derivative by each of its operands. A null value is zero. New ops
-    go to the builder's insertion point, where operands and result are known, at the op's location.
-    Operands that carry no derivative (index, i1) are never asked about.
+    An op of one result with a derivative with respect to each of its operands. A null value is
+    zero. New ops go to the builder's insertion point, where operands and result are known, at the
+    op's location. Operands that carry no derivative (index, i1) are never asked about.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -23,10 +23,11 @@ def DifferentiableOp : OpInterface<"DifferentiableOp"> {
   ];
 }
 
-/// The derivative of an op by one of its operands: what a tangent `t` of that operand adds to the
-/// tangent of the result, and what an adjoint `g` of the result adds to that of the operand. Both
-/// are linear and each other's transpose. They are expressions in the words of RuleBuilder.h, with
-/// the operands under their names, the op as `op` and its result as `result`; nullptr is zero.
+/// The derivative of an op with respect to one of its operands: what a tangent `t` of that operand
+/// adds to the tangent of the result, and what an adjoint `g` of the result adds to that of the
+/// operand. Both are linear and each other's transpose. They are expressions in the words of
+/// RuleBuilder.h, with the operands under their names, the op as `op` and its result as `result`;
+/// nullptr is zero.
 class NB_Rule<string operand_, string tangent_, string adjoint_> {
   string operand = operand_;
   string tangent = tangent_;

@@ -188,7 +188,7 @@ def NB_NearestMillerIndexOp : NB_PureOp<"nearest_miller_index",
   let assemblyFormat = "$hkl attr-dict `:` type($result)";
 }
 
-/// How many times a function is differentiated by one of its arguments.
+/// How many times a function is differentiated with respect to one of its arguments.
 def NB_Order : ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>;
 /// The same, axis by axis.
 def NB_Orders : DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0, 0}">;
@@ -199,8 +199,9 @@ def NB_SincgOp : NB_DifferentiableOp<"sincg", [SameOperandsAndResultType]> {
     The amplitude of N unit cells in a row, for `x` in [-1/2, 1/2], the distance from a Bragg
     peak; N at x = 0. It is even in x.
 
-    With `order m` its m-th derivative by x, with `cells k` its k-th derivative by N, with both the
-    mixed one: `d^m/dx^m d^k/dN^k sin(pi N x) / sin(pi x)`, continued to x = 0.
+    With `order m` its m-th derivative with respect to x, with `cells k` its k-th derivative with
+    respect to N, with both the mixed one: `d^m/dx^m d^k/dN^k sin(pi N x) / sin(pi x)`, continued to
+    x = 0.
 
     Constraints:
     * (C1) `order` and `cells` are not negative
@@ -229,8 +230,8 @@ def NB_GratingOp : NB_DifferentiableOp<"grating", [AllTypesMatch<["delta", "ncel
     from a Bragg peak (each in [-1/2, 1/2]), N that of `ncells`. It has a sign; `nb.lattice_factor
     square` is its magnitude.
 
-    With `order [i, j, k]` each factor is differentiated that many times by its x, with `cells
-    [l, m, n]` by its N.
+    With `order [i, j, k]` each factor is differentiated that many times with respect to its x, with
+    `cells [l, m, n]` by its N.
 
     A result in f32 of distances in f64 is computed in f32 after N times the distance has been
     reduced to less than a turn in f64 (`nb-set-precision`): a phase is rounded once, for any N.
@@ -266,8 +267,8 @@ def NB_BallOp : NB_DifferentiableOp<"ball", [SameOperandsAndResultType]> {
     `3 j1(sqrt u) / sqrt u = 3 (sin s / s - cos s) / s^2` at `s = sqrt u`, for u >= 0: 1 at u = 0
     and smooth there.
 
-    With `order k` its k-th derivative by u, `3 (-1/2)^k j_(k+1)(s) / s^(k+1)` with the spherical
-    Bessel function j.
+    With `order k` its k-th derivative with respect to u, `3 (-1/2)^k j_(k+1)(s) / s^(k+1)` with the
+    spherical Bessel function j.
 
     Constraints:
     * (C1) `order` is not negative
@@ -370,9 +371,9 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
     result is always a value of the grid; derivatives of the interpolation have this form. With
     `integral`, `hkl` holds nearest indices already.
 
-    With `order [i, j, k]` the interpolation is differentiated that many times by h, k and l: the
-    derivatives of the cubic Lagrange weights. At the edges of the range into which the index is
-    clamped it is the derivative of the interpolation there.
+    With `order [i, j, k]` the interpolation is differentiated that many times with respect to h, k
+    and l: the derivatives of the cubic Lagrange weights. At the edges of the range into which the
+    index is clamped it is the derivative of the interpolation there.
 
     Constraints:
     * (C1) `default` has the type of the result, which is the element type of `hkl` or f32 in its lanes

@@ -87,7 +87,7 @@ LogicalResult DetectorCoordinateOp::verify() {
 static bool isZero(Value x) { return matchPattern(x, m_AnyZeroFloat()); }
 
 /// Adds `lhs` and `rhs`, both made by `OpTy`, element by element where one of each pair is the
-/// constant 0: the derivatives by the elements become one vector or matrix.
+/// constant 0: the derivatives with respect to the elements become one vector or matrix.
 template <typename OpTy>
 static LogicalResult addElements(AddOp op, PatternRewriter &rewriter) {
   auto lhs = op.getLhs().getDefiningOp<OpTy>(), rhs = op.getRhs().getDefiningOp<OpTy>();

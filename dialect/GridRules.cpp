@@ -40,7 +40,7 @@ static Value whereRead(RuleBuilder &r, StructureFactorOp op, Interpolation inter
   return op.getDefaultValue() ? r.select(isInside(r, op, interpolation), x, Value()) : x;
 }
 
-/// Gradient by hkl of the interpolation, inside the grid.
+/// Gradient with respect to hkl of the interpolation, inside the grid.
 static Value factorGradient(RuleBuilder &r, StructureFactorOp op) {
   Value slopes[3];
   for (unsigned axis = 0; axis < 3; ++axis) {

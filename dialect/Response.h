@@ -6,7 +6,7 @@
 #include "mlir/IR/OpDefinition.h"
 
 namespace mlir::nb {
-/// A derivative by a number: `rate`, a number itself, times an image.
+/// A derivative with respect to a number: `rate`, a number itself, times an image.
 struct DerivativeByNumber {
   Value image, rate;
 };

@@ -48,8 +48,8 @@ def NeighbourResponse : OpInterface<"NeighbourResponse"> {
       Its transpose of another image.
     }], "::mlir::Value", "transpose", (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$image)>,
     InterfaceMethod<[{
-      The derivative of the result with all pixels by an operand that is a number. There is none
-      where `image` of the answer is null.
+      The derivative of the result with all pixels with respect to an operand that is a number.
+      There is none where `image` of the answer is null.
     }], "::mlir::nb::DerivativeByNumber", "derivative",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$number)>
   ];

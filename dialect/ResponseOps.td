@@ -105,9 +105,9 @@ def NB_PointSpreadOp : NB_PureOp<"point_spread", [
     `w = fwhm / pixel_size` in pixels.
 
     The op is linear in the image. Shares depend on distances alone, so the op is its own transpose.
-    With `order` 1 or 2 it spreads by the first or second derivative of the shares by `w`: along
-    changes of the image, the width and the pixel's size the result changes by the op of the image's
-    change, plus the op with `order = 1` times `(dfwhm - w dpixel_size) / pixel_size`.
+    With `order` 1 or 2 it spreads by the first or second derivative of the shares with respect to
+    `w`: along changes of the image, the width and the pixel's size the result changes by the op of
+    the image's change, plus the op with `order = 1` times `(dfwhm - w dpixel_size) / pixel_size`.
 
     Pixels outside of `roi` and those whose mask is 0 are 0 in the result, as in `nb.image`; light of
     all pixels of the image reaches the others. The result may have a smaller precision than the image.

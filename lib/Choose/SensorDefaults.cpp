@@ -48,7 +48,7 @@ void DefaultsChooser::chooseSensor() {
     if (!isMaterial) // chooseAbsorption() does the rest
       warn(
           "-detector_thick without -detector_abs: the attenuation depth is set to the thickness, " +
-          text(thickness) + " m");
+          text(thickness * 1e6) + " um");
   }
 
   if (thickness > 0) {

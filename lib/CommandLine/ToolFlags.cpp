@@ -61,8 +61,12 @@ constexpr Idle interpretsAll{
     "the interpreter computes all samples"};
 constexpr Idle interpretsNoCounts{[](const CommandLine &line) { return interprets(line); },
                                   "the interpreter runs one program for all numbers"};
+/// Averages in closed form are computed in mixed instead.
 constexpr Idle computesAll{[](const CommandLine &line) {
-                             return culls(line) && line.tool.simulator.precision == Precision::F32;
+                             return culls(line) &&
+                                    line.tool.simulator.precision == Precision::F32 &&
+                                    line.options.averaging != Averaging::Closed &&
+                                    !line.files.spectrum;
                            },
                            "f32 computes all samples"};
 
@@ -441,8 +445,8 @@ FlagGroup toolFlags() {
           {.spellings = {"--jacobian"},
            .values = "PARAMETERS",
            .fallback = "none",
-           .help = "write the derivative of each pixel by these scalar parameters as NumPy arrays "
-                   "into the folder of --out",
+           .help = "write the derivative of each pixel with respect to these scalar parameters as "
+                   "NumPy arrays into the folder of --out",
            .apply = [](CommandLine &line, const Values &v) { line.tool.jacobian = v.text(); }},
           {.spellings = {"--out"},
            .values = "DIR",

@@ -122,7 +122,9 @@ std::string tableCell(std::string_view text) {
     const bool begins = i == 0 || text[i - 1] == ' ' || text[i - 1] == '(';
     if (begins && (dashes == 1 || dashes == 2) && dashes != rest.size() &&
         std::isalpha(static_cast<unsigned char>(rest[dashes]))) {
-      const auto end = std::ranges::find_if_not(rest, isOfName);
+      auto end = std::ranges::find_if_not(rest, isOfName);
+      if (end != rest.end() && *end == '=') // with its value, "--average=closed"
+        end = std::find_if_not(end + 1, rest.end(), isOfName);
       const std::string flag(rest.begin(), end);
       cell += "`" + flag + "`";
       i += flag.size();

@@ -14,7 +14,7 @@ inline constexpr double avogadro = 6.02214179e23; ///< 1/mol
 /// Photon energy times wavelength, eV A.
 inline constexpr double hc = 12398.42;
 
-/// Photons/m^2: an image of photons is one of F^2 L^2 times solid angles then.
+/// Photons/m^2. With this fluence, photons are F^2 L^2 times solid angles.
 inline constexpr double defaultFluence = 1 / electronRadiusSquared;
 
 /// Forward scattering of a water molecule, electrons rms.

@@ -51,7 +51,7 @@ Ray Emitter::incidentRay(const SampleIndices &at) {
     Value toSource = lookup("source_direction", "source_direction", source);
     Value lambda =
         mul("lambda", param("wavelength_scale"), lookup("lambda", "source_wavelength", source));
-    // Its length is not a direction; derivatives by its three numbers do not see it.
+    // Its length is not a direction; derivatives with respect to its three numbers do not see it.
     return {op<NormalizeOp>("incident_vec", op<ScaleOp>("incident_vec", toSource, number(-1))),
             withBandwidth(add("lambda", param("wavelength_offset"), lambda), at)};
   }

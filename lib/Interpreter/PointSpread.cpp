@@ -12,10 +12,10 @@ using namespace mlir::nb::evaluation;
 using std::numbers::pi;
 
 namespace {
-/// A share and its derivatives by the width.
+/// A share and its derivatives with respect to the width.
 using Orders = std::array<double, 3>;
 
-/// The light of a Gaussian of width w between 0 and x, and its derivatives by w.
+/// The light of a Gaussian of width w between 0 and x, and its derivatives with respect to w.
 Orders gaussUpTo(double x, double w) {
   const double u = 2 * std::sqrt(std::numbers::ln2) * x / w;
   const double slope = std::exp(-u * u) / std::sqrt(pi);
@@ -52,7 +52,7 @@ Orders lightBetween(PointSpreadKind kind, double x0, double x1, double y0, doubl
   llvm_unreachable("all kinds of point spread are listed");
 }
 
-/// The shares as the op's description has them, or their derivatives by the width.
+/// The shares as the op's description has them, or their derivatives with respect to the width.
 class Shares {
 public:
   /// None further than `farthest` is asked for.

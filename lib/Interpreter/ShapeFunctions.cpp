@@ -29,7 +29,7 @@ struct Remainder {
   }
 };
 
-/// sin(pi N x) and its derivatives by pi N x.
+/// sin(pi N x) and its derivatives with respect to pi N x.
 struct Phase {
   double sine, cosine;
 
@@ -97,7 +97,7 @@ Derivatives sinc(unsigned orders, double t, const Phase &sine) {
   return f;
 }
 
-/// z^p sin^(q)(N z) and its derivatives by z, t = N z.
+/// z^p sin^(q)(N z) and its derivatives with respect to z, t = N z.
 Derivatives poweredSine(unsigned orders, unsigned p, unsigned q, double z, double n,
                         const Phase &sine) {
   Derivatives f;
@@ -116,8 +116,8 @@ double evaluation::sinPi(double n, double x) {
   return rest.odd ? -std::sin(rest.angle) : std::sin(rest.angle);
 }
 
-/// With z = pi x the function is N sinc(N z) / sinc(z), and its c-th derivative by N is
-/// z^(c-1) sin^(c)(N z) / sinc(z): quotients of entire functions whose divisor is at least 2/pi
+/// With z = pi x the function is N sinc(N z) / sinc(z), and its c-th derivative with respect to N
+/// is z^(c-1) sin^(c)(N z) / sinc(z): quotients of entire functions whose divisor is at least 2/pi
 /// within half a turn. Deriving quotient times divisor = numerator by z gives their derivatives one
 /// after the other, without anything small to divide by.
 double evaluation::grating(double x, double n, GratingOrder order) {

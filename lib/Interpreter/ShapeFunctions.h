@@ -8,8 +8,8 @@ namespace mlir::nb::evaluation {
 /// error of N x, which is many ulps of the remainder when N is large.
 double sinPi(double n, double x);
 
-/// How often a function is differentiated by the distance x from a peak and by the number of cells
-/// N.
+/// How often a function is differentiated with respect to the distance x from a peak and to the
+/// number of cells N.
 struct GratingOrder {
   unsigned byX = 0, byCells = 0;
 };
@@ -18,7 +18,7 @@ struct GratingOrder {
 /// largest value for this N, and of itself at its zero in the peak.
 double grating(double x, double n, GratingOrder order = {});
 
-/// k-th derivative by u of 3 j1(sqrt u) / sqrt u, for u >= 0.
+/// k-th derivative with respect to u of 3 j1(sqrt u) / sqrt u, for u >= 0.
 double ball(double u, unsigned order = 0);
 
 } // namespace mlir::nb::evaluation

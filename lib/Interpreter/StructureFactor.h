@@ -14,7 +14,7 @@ namespace mlir::nb::evaluation {
 /// How nb.structure_factor without default reads a grid.
 struct Reading {
   bool cubic = false, integral = false;
-  std::array<int64_t, 3> orders{}; ///< how often the derivative is taken by h, k and l
+  std::array<int64_t, 3> orders{}; ///< how often the derivative is taken with respect to h, k and l
 };
 Reading readingOf(Interpolation interpolation, bool integral, ArrayRef<int64_t> orders);
 

@@ -22,9 +22,9 @@ public:
   ~BoundParameters();
 
   /// A parameter that no experiment provides: an NB_PARAMETER_IMAGE, or "tangent.NAME", the
-  /// direction of a derivative by parameter NAME. The numbers stay the caller's and are read when
-  /// the kernel runs; of a grid it is the values. Throws std::invalid_argument when there is no
-  /// such parameter or it has another number of numbers.
+  /// direction of a derivative with respect to parameter NAME. The numbers stay the caller's and
+  /// are read when the kernel runs; of a grid it is the values. Throws std::invalid_argument when
+  /// there is no such parameter or it has another number of numbers.
   void bind(std::string_view parameter, std::span<const double> numbers);
   /// Throws std::invalid_argument naming a parameter that has yet to be bound.
   const void *const *arguments() const;

@@ -1,5 +1,5 @@
-// Reasons why the derivative by a parameter is zero, of which rows of the parameter table name
-// some.
+// Reasons why the derivative with respect to a parameter is zero, of which rows of the parameter
+// table name some.
 #ifndef NANOBRAGG_PROGRAM_DEADCONDITIONS_H
 #define NANOBRAGG_PROGRAM_DEADCONDITIONS_H
 

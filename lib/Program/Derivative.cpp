@@ -34,7 +34,7 @@ int tangentsOf(std::string_view text, std::string_view number) {
 void addParameter(std::string_view text, std::string_view name, Derivative &derivative) {
   const Parameter *parameter = findParameter(name);
   if (!parameter || !parameter->differentiable())
-    refuse(text, "there is no derivative by '" + std::string(name) + "'");
+    refuse(text, "there is no derivative with respect to '" + std::string(name) + "'");
   std::vector<std::string> &all = derivative.parameters;
   if (std::find(all.begin(), all.end(), name) != all.end())
     refuse(text, "'" + std::string(name) + "' is named twice");

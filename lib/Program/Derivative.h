@@ -1,7 +1,7 @@
 // Which derivatives a program computes.
 //
 // Part of what a kernel is compiled for, beside its ProgramVariant: the image alone, or the image
-// and its derivatives by some of its parameters.
+// and its derivatives with respect to some of its parameters.
 #ifndef NANOBRAGG_PROGRAM_DERIVATIVE_H
 #define NANOBRAGG_PROGRAM_DERIVATIVE_H
 
@@ -16,7 +16,7 @@ struct Derivative {
     Value,    ///< the image
     Jacobian, ///< and one derivative image per parameter, each of which is one number
     JVP,      ///< and one derivative image per direction in the space of the parameters
-    VJP,      ///< and the gradient of a loss, given its derivative by each pixel
+    VJP,      ///< and the gradient of a loss, given its derivative with respect to each pixel
     HVP       ///< as VJP, and the change of that gradient along a direction
   };
 

@@ -83,7 +83,7 @@ struct Parameter {
   ParameterPlace place;
   /// The programs that take it; null: all.
   bool (*usedBy)(const ProgramVariant &) = nullptr;
-  /// A number that no derivative is taken by, as an index and a mask never are.
+  /// No derivative is taken with respect to it, as never to an index or a mask.
   bool discrete = false;
   /// The parameter that counts the entries of this table.
   const char *count = nullptr;
@@ -102,7 +102,7 @@ struct Parameter {
 
   nb_parameter_kind kind() const { return place.kind; }
   bool isUsedBy(const ProgramVariant &variant) const { return !usedBy || usedBy(variant); }
-  /// A physical number that a derivative can be taken by.
+  /// A physical number with respect to which derivatives can be taken.
   bool differentiable() const { return !discrete && place.numbers; }
 };
 

@@ -21,9 +21,9 @@ inline constexpr double fewestSpecializedSamples = 1e7;
 std::vector<FixedCount> usualCounts(const Experiment &experiment);
 
 /// Counts to compile into the kernel of an image that takes long: the usual ones, the counts of
-/// sums of one term, and the numbers of cells of a square crystal. Their effects by
+/// sums of one term, and the numbers of cells of a square crystal. Their effect by
 /// rounding stays below 1e-12 of the brightest pixel, so larger numbers of cells, and all in single
-/// precision, are left out. So are those that `derivative` is taken by.
+/// precision, are left out. So are those with respect to which `derivative` is taken.
 std::vector<FixedCount> specializedCounts(const Experiment &experiment, Precision precision,
                                           const Derivative &derivative);
 

@@ -72,7 +72,8 @@ constexpr Quantity rowsBeforeShapes[] = {
           .only = "without a crystal size along c (-xtal_height)",
           .zeroIsUnset = true}},
     {"-Ncells_def", "D E F", &flagUnit::cells, "0 0 0",
-     "with -gauss_xtal, spots of any orientation: widths [[Na, D, F], [D, Nb, E], [F, E, Nc]]",
+     "with -gauss_xtal: off-diagonal elements of the matrix [[Na, D, F], [D, Nb, E], [F, E, Nc]], "
+     "whose spots are ellipsoids of any orientation",
      Range::between(-1e9, 1e9), in<&O::ncellsDef>,
      More{.python = "Crystal.ncells_def", .parameter = "ncells"}},
     {"-xtalsize -xtal_size -samplesize -sample_size", "SIZE", &flagUnit::millimetres, "from -N",
@@ -119,11 +120,14 @@ constexpr Quantity rowsAfterShapes[] = {
      "10 with -mosaic or -mosaic_abc, else 1", "mosaic domains", upTo(1e8), in<&O::mosaicDomains>,
      More{.python = "Crystal.mosaic_domains",
           .parameter = "mosaic_domains",
-          .only = "with a mosaic spread (-mosaic, -mosaic_abc)",
+          .only = "with a mosaic spread (-mosaic, -mosaic_abc) and without --average=closed or "
+                  "quadrature",
           .zeroIsUnset = true}},
     {"-mosaic_seed", "N", &flagUnit::one, "12345678", "random-number seed of the mosaic domains",
      seeds, in<&O::mosaicSeed>,
-     More{.python = "Crystal.mosaic_seed", .only = "with a mosaic spread (-mosaic, -mosaic_abc)"}},
+     More{.python = "Crystal.mosaic_seed",
+          .only = "with a mosaic spread (-mosaic, -mosaic_abc) and without --average=closed or "
+                  "quadrature"}},
     {"-mosaic_lab", "", &flagUnit::one, "off",
      "rotate mosaic domains about axes of the laboratory, not of the crystal", Range::any(),
      in<&O::mosaicInLab>, More{.python = "Crystal.mosaic_in_lab", .only = "with -mosaic"}},

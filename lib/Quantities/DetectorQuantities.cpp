@@ -100,7 +100,7 @@ constexpr Quantity rows[] = {
      in<&O::detSizeFast>, More{.only = ofPixels, .usual = detectorSize}},
     {"-detsize_s", "SIZE", &flagUnit::millimetres, "102.4", "size along slow", Range::positive(),
      in<&O::detSizeSlow>, More{.only = ofPixels, .usual = detectorSize}},
-    {"-detector_absorb -detector_abs*", "DEPTH", &flagUnit::micrometres, "none",
+    {"-detector_absorb -detector_abs*", "DEPTH", &flagUnit::micrometres, "the thickness",
      "attenuation depth of the sensor; inf or 0: no absorption", depths, in<&O::attenuationDepth>,
      More{.python = "Detector.attenuation_depth",
           .parameter = "attenuation_depth",

@@ -8,7 +8,7 @@ constexpr Quantity rows[] = {
     {"-phi", "ANGLE", &flagUnit::degrees, "0", "start of the rotation", Range::any(), in<&O::phi>,
      More{.python = "Goniometer.phi",
           .parameter = "phi0",
-          .usual = UsualValues{0, 1440, 0, 1440, true}}},
+          .usual = UsualValues{0, 1440, 0, 360, true}}},
     {"-osc", "RANGE", &flagUnit::degrees, "0", "range of the rotation", Range::notNegative(),
      in<&O::osc>,
      More{.python = "Goniometer.osc",
@@ -23,7 +23,7 @@ constexpr Quantity rows[] = {
      "rotation steps, each at its start; 0 means 1", upTo(1e6), in<&O::phiSteps>,
      More{.python = "Goniometer.phi_steps",
           .parameter = "phi_steps",
-          .only = "with -osc or without -phistep, which alone makes two steps"}},
+          .only = "with -osc, or without -phistep; -phistep without -osc makes two steps"}},
 };
 
 } // namespace

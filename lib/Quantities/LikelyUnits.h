@@ -16,9 +16,9 @@ struct UnitSlip {
 };
 
 /// A number (in SI) that no experiment has, or in SI one that is unusual and that a common unit
-/// makes a usual one: "0.28 mm is far from usual values, 1 to 50000 mm; 0.28 m would be -distance
-/// 280"; in Python "0.98 m is far from usual values, up to 5e-07 m; numbers are in SI units: 0.98 *
-/// nb.angstrom". `index`: of the number within the quantity.
+/// makes a usual one: "0.28 mm is beyond any experiment; values from 1 to 50000 mm are allowed;
+/// 0.28 m would be -distance 280"; in Python "...; numbers are in SI units: 0.98 * nb.angstrom".
+/// `index`: of the number within the quantity.
 std::optional<UnitSlip> slipOfUnits(const Quantity &row, double inSI, std::size_t index,
                                     Caller caller);
 

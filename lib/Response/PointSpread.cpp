@@ -19,7 +19,7 @@
 namespace nanobragg {
 namespace {
 
-/// A number with its first and second derivative by the width.
+/// A number with its first and second derivative with respect to the width.
 struct Jet {
   double value = 0, first = 0, second = 0;
 
@@ -53,7 +53,7 @@ Jet gaussWithin(double x, double w) {
 }
 
 /// Light of a fiber in the rectangle from the middle to (x, y): atan(1 / q) / (2 pi) with q = g s /
-/// (x y) and s^2 = g^2 + x^2 + y^2. No derivative by q cancels where g is small.
+/// (x y) and s^2 = g^2 + x^2 + y^2. No derivative with respect to q cancels where g is small.
 Jet fiberWithin(double x, double y, double w) {
   const Jet g = {fiberScale * w, fiberScale, 0};
   const Jet squared = g * g + Jet{x * x + y * y, 0, 0};

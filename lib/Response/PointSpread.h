@@ -25,10 +25,10 @@ struct PixelBox {
 /// J. M. Holton, C. Nielsen, K. A. Frankel, J. Synchrotron Rad. 19 (2012) 1006.
 class PointSpreadFunction {
 public:
-  /// `order` 0, or 1 or 2 for the derivative by the width. Shares further than `imageEdge`, which
-  /// no image with as many rows and columns needs, are not computed; the others do not depend on
-  /// it. Throws std::invalid_argument for a width that is not above 0 and finite, or a radius below
-  /// 0.
+  /// `order` 0, or 1 or 2 for the derivative with respect to the width. Shares further than
+  /// `imageEdge`, which no image with as many rows and columns needs, are not computed; the others
+  /// do not depend on it. Throws std::invalid_argument for a width that is not above 0 and finite,
+  /// or a radius below 0.
   PointSpreadFunction(PointSpread kind, double widthInPixels, std::int64_t radius, int order = 0,
                       std::int64_t imageEdge = std::numeric_limits<std::int64_t>::max());
 

@@ -218,7 +218,7 @@ bool Writer::addBeams(ReachTables &tables, ReachNumbers &numbers) {
     if (!slice->why.empty())
       return refuse(slice->where, slice->why);
 
-  /// The numbers of a beam, and their derivatives by all variables.
+  /// The numbers of a beam, and their derivatives with respect to all variables.
   struct Beam {
     Value direct, incident, wavelength;
     SmallVector<Value> directs, incidents, wavelengths; ///< null: 0

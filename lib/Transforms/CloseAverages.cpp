@@ -134,7 +134,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
       if (failed(close(sum, func)))
         return failure();
     closed += sums.size();
-    // Derivatives by the elements of a matrix are one matrix again.
+    // Derivatives with respect to the elements of a matrix are one matrix again.
     RewritePatternSet patterns(&getContext());
     AddOp::getCanonicalizationPatterns(patterns, &getContext());
     return applyPatternsGreedily(func, std::move(patterns));

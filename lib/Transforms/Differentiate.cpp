@@ -93,14 +93,15 @@ FailureOr<SmallVector<Value>> findParameters(func::FuncOp func, ArrayRef<std::st
     auto found =
         llvm::find_if(indices, [&](unsigned i) { return nameOfArgument(func, i) == name; });
     if (found == indices.end())
-      return func.emitError() << "no argument named '" << name << "' to differentiate by";
+      return func.emitError() << "no argument named '" << name
+                              << "' to differentiate with respect to";
     if (Attribute count = func.getArgAttr(*found, names::fixed))
       return func.emitError() << "'" << name << "' is compiled in as "
                               << cast<IntegerAttr>(count).getInt()
-                              << " (nb-fix-counts), and cannot be differentiated by";
+                              << " (nb-fix-counts), and cannot be differentiated with respect to";
     Value argument = func.getArgument(*found);
     if (!isDifferentiable(argument.getType()))
-      return func.emitError() << "cannot differentiate by '" << name << "' of type "
+      return func.emitError() << "cannot differentiate with respect to '" << name << "' of type "
                               << argument.getType();
     parameters.push_back(argument);
   }
@@ -128,8 +129,8 @@ Value zeroImageLike(OpBuilder &builder, Value image) {
   return zeros.getResult(0);
 }
 
-/// The derivative of a result that depends on nothing that is differentiated by; null when it has
-/// none.
+/// The derivative of a result that depends on nothing that is differentiated with respect to; null
+/// when it has none.
 Value zeroDerivative(OpBuilder &builder, Location loc, Value result) {
   if (isa<RankedTensorType>(result.getType()))
     return zeroImageLike(builder, result);
@@ -203,7 +204,8 @@ LogicalResult Differentiator::jacobian() {
   for (auto [name, parameter] : llvm::zip(names, parameters)) {
     auto type = dyn_cast<FloatType>(parameter.getType());
     if (!type)
-      return func.emitError() << "the Jacobian by '" << name << "' would be one image per element; "
+      return func.emitError() << "the Jacobian with respect to '" << name
+                              << "' would be one image per element; "
                               << "use mode=jvp or mode=vjp";
     Value one =
         arith::ConstantOp::create(builder, parameter.getLoc(), builder.getFloatAttr(type, 1.0));
@@ -322,7 +324,7 @@ struct DifferentiatePass : nb::impl::DifferentiateBase<DifferentiatePass> {
   LogicalResult differentiate(func::FuncOp func) {
     SmallVector<std::string> names(parameters.begin(), parameters.end());
     if (names.empty())
-      return func.emitError("no parameters to differentiate by (option 'parameters')");
+      return func.emitError("no parameters to differentiate with respect to (option 'parameters')");
     if (!func.getBody().hasOneBlock())
       return func.emitError("cannot differentiate a function with control flow between blocks");
     Differentiator differentiator(func, names, value);

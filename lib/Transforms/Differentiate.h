@@ -10,8 +10,8 @@
 
 namespace mlir::nb {
 
-/// Has values that a derivative can be taken of or by: floats, vectors, matrices, tables of these,
-/// structure-factor grids, images.
+/// Whether values of the type can be differentiated, and differentiated with respect to: floats,
+/// vectors, matrices, tables of these, structure-factor grids, images.
 bool isDifferentiable(Type type);
 
 /// A value that exists as a whole only after a sum: nothing but an nb.scatter, an addition of such
@@ -57,12 +57,12 @@ LogicalResult addTangents(func::FuncOp func, Activity &activity,
 LogicalResult addAdjoints(func::FuncOp func, Activity &activity, ArrayRef<Value> parameters,
                           ArrayRef<Value> cotangents, SmallVectorImpl<Value> &adjoints);
 
-/// Derivatives of a number by some values.
+/// Derivatives of a number with respect to some values.
 using Partials = SmallVector<std::pair<Value, Value>>;
 
-/// Appends ops to the body of a sum that compute the derivatives of the number it yields by all
-/// that it captures and looks up. Lookups in loops inside of the body count as what they are not:
-/// independent of `activity`.
+/// Appends ops to the body of a sum that compute the derivatives of the number it yields with
+/// respect to all that it captures and looks up. Lookups in loops inside of the body count as what
+/// they are not: independent of `activity`.
 FailureOr<Partials> addPartials(SumOp sum, Activity &activity);
 
 /// Gives ops that derivative rules create the name of the value they belong to, with a prefix.

@@ -107,9 +107,9 @@ void Forward::addResults(LoopOp loop, ArrayRef<Added> added) {
 }
 
 /// Where tangents along so many directions are cheaper as sums of products with the derivatives of
-/// a term by its inputs, found once: the lookups that would be inputs, but are in loops. The
-/// derivatives take about as much as four directions, and a product as four operations, since it
-/// reads a tangent.
+/// a term with respect to its inputs, found once: the lookups that would be inputs, but are in
+/// loops. The derivatives take about as much as four directions, and a product as four operations,
+/// since it reads a tangent.
 std::optional<SmallVector<Forward::InnerLookup>> Forward::lookupsOfCheaperPartials(SumOp sum) {
   constexpr size_t costOfPartials = 4, costOfProduct = 4;
   if (tangents.size() <= costOfPartials || sum->getNumResults() != 1 ||

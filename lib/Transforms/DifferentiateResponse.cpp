@@ -118,7 +118,8 @@ static FailureOr<DerivativeByNumber> derivativeOf(OpBuilder &b, NeighbourRespons
                                                   Value number) {
   DerivativeByNumber by = stage.derivative(b, number);
   if (!by.image)
-    return stage.emitError("'") << stage->getName() << "' has no further derivative by a number";
+    return stage.emitError("'") << stage->getName()
+                                << "' has no further derivative with respect to a number";
   return by;
 }
 

@@ -49,7 +49,7 @@ def FixCounts : Pass<"nb-fix-counts", "::mlir::ModuleOp"> {
     Replaces the arguments that `counts` names (by `nb.name`; an index or f64) by constants. Loops
     of one step disappear, and the lattice factor for a known number of cells becomes a polynomial.
     The arguments stay in the signature with the count as `nb.fixed`. The kernel then refuses any
-    other count, and nb-differentiate refuses to differentiate by such an argument.
+    other count, and nb-differentiate refuses to differentiate with respect to such an argument.
 
     It is the first pass of what `nb-sim --print-pipeline` prints. A count that no function has is an
     error.
@@ -261,16 +261,17 @@ def RemoveBranches : Pass<"nb-remove-branches"> {
 def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
   let summary = "turn the program of an image into the program of its derivatives";
   let description = [{
-    Replaces `function` by the program of its derivatives by `parameters`, the arguments with these
-    names (`nb.name`, or an argument's number where it has none). What comes out is ordinary `nb`
-    IR: it can be interpreted, hoisted, fused, compiled, and differentiated again. `mode` is one of
+    Replaces `function` by the program of its derivatives with respect to `parameters`, the
+    arguments with these names (`nb.name`, or an argument's number where it has none). What comes
+    out is ordinary `nb` IR: it can be interpreted, hoisted, fused, compiled, and differentiated
+    again. `mode` is one of
 
-    * `jacobian`: `@F_jacobian` returns also the derivative of each result by each parameter, scalars
-      all, as results `derivative.NAME`;
+    * `jacobian`: `@F_jacobian` returns also the derivative of each result with respect to each
+      parameter, scalars all, as results `derivative.NAME`;
     * `jvp`: forward mode. `@F_jvp` takes tangents `tangent.NAME` of all parameters, `directions` sets
       of them at once, and returns also the tangents of the results, `jvp.image`;
     * `vjp`: reverse mode. `@F_vjp` takes the cotangent of each result, `image_cotangent`, and returns
-      also the gradient by each parameter, of the parameter's type, `gradient.NAME`;
+      also the gradient with respect to each parameter, of the parameter's type, `gradient.NAME`;
     * `hvp`: forward over reverse. `@F_vjp_hvp` takes both and returns also the tangents of the
       gradients: Hessian times direction, `hvp.NAME`.
 
@@ -297,7 +298,8 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
              clEnumValN(::nanobragg::Derivative::Mode::JVP, "jvp", "results and tangents"),
              clEnumValN(::nanobragg::Derivative::Mode::VJP, "vjp", "results and the gradient of a loss"),
              clEnumValN(::nanobragg::Derivative::Mode::HVP, "hvp", "those of vjp and tangents of the gradient"))}]>,
-    ListOption<"parameters", "parameters", "std::string", "arguments to differentiate by">,
+    ListOption<"parameters", "parameters", "std::string",
+               "arguments to differentiate with respect to">,
     Option<"directions", "directions", "unsigned", "1", "tangents at once (jvp, hvp)">,
     Option<"value", "value", "bool", "true", "return the function's own results too">
   ];
@@ -361,12 +363,13 @@ def CloseAverages : Pass<"nb-close-averages"> {
     Finds the sums over the dimension `draw`, whose bodies draw values from distributions
     (`nb.deviate`), and replaces each by the average itself times the number of draws. First it
     proves that the body is linear in the square of one Gaussian lattice factor of an
-    `nb.miller_index`. It differentiates that index by all averaged values, at the middle of the
-    distributions and where the spot is brightest, and takes it as linear in them there. It averages
-    the Gaussian of that: over normal distributions in closed form, over the last uniform one by
-    error functions, over the uniform ones before by Gauss-Legendre quadrature where there is light.
-    Everything else is taken at the middle. A sum over the dimension `reflection` adds up the
-    reflections about the nearest, `nb.neighbour`. `docs/averages-methods.md` has the formulas.
+    `nb.miller_index`. It differentiates that index with respect to all averaged values, at the
+    middle of the distributions and where the spot is brightest, and takes it as linear in them
+    there. It averages the Gaussian of that: over normal distributions in closed form, over the last
+    uniform one by error functions, over the uniform ones before by Gauss-Legendre quadrature where
+    there is light. Everything else is taken at the middle. A sum over the dimension `reflection`
+    adds up the reflections about the nearest, `nb.neighbour`. `docs/averages-methods.md` has the
+    formulas.
 
     With the attribute `nb.reflections` a reflection stands in the place of each pixel: the place
     along fast and slow is averaged over the plane, and the function returns a table, an image for

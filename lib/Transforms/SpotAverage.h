@@ -13,8 +13,8 @@ namespace mlir::nb {
 Symmetric covarianceOf(LatticeFactorOp factor, RuleBuilder &r);
 
 /// The distance h - n from a reflection, near a point of the space of what is averaged, and its
-/// derivatives by the variables: normal ones of standard deviation 1, and uniform ones between
-/// -1/2 and 1/2.
+/// derivatives with respect to the variables: normal ones of standard deviation 1, and uniform ones
+/// between -1/2 and 1/2.
 struct LinearSpot {
   Value distance;
   SmallVector<Value> byNormals, byUniforms;

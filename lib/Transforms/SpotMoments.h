@@ -55,7 +55,7 @@ public:
     /// Second derivatives of the distance; null ones are those of the axes the other way round, or
     /// of an angle that there is not.
     std::array<std::array<Value, 3>, 3> second;
-    std::array<Value, 2> slope; ///< derivatives of the light's logarithm by the place
+    std::array<Value, 2> slope; ///< derivatives of the light's logarithm with respect to the place
   };
   SpotMoments moments(const Quadrature &quadrature, const Bend &bend);
   /// The factor by which all spreads lower the peak.

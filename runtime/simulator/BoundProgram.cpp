@@ -13,7 +13,7 @@ namespace {
 
 const char *nameOf(nb_image_type type) { return type == NB_IMAGE_F32 ? "float" : "double"; }
 
-/// The parameter that "gradient.cell_a" or "hvp.cell_a" is a derivative by.
+/// The parameter that "gradient.cell_a" or "hvp.cell_a" is a derivative with respect to.
 const Parameter &parameterOf(std::string_view output) {
   if (const Parameter *parameter = parameterBehind(output))
     return *parameter;

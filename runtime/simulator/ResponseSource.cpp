@@ -343,7 +343,7 @@ std::vector<Gradient> ResponseSource::reverse(const Derivative &derivative,
   if (!std::ranges::any_of(numbers, [&](const char *number) { return has(parameters, number); }))
     return gradients;
 
-  // The slope of the loss by the width, and how that changes.
+  // The slope of the loss with respect to the width, and how that changes.
   const Pixels byWidth = spread(photons(), 1);
   const double slope = product(ofLight, byWidth);
   const Width w = width();

@@ -41,7 +41,8 @@ public:
 private:
   static constexpr std::array numbers = {"psf_fwhm", "pixel_size"};
 
-  /// The numbers that the map depends on: the width in pixels, and its derivatives by the numbers.
+  /// The numbers that the map depends on: the width in pixels, and its derivatives with respect to
+  /// the numbers.
   struct Width {
     double value;
     std::array<double, 2> slope;

@@ -431,6 +431,11 @@ TEST_F(LoadInputsTest, FlagsWithoutEffect) {
         << c.words;
 }
 
+TEST_F(LoadInputsTest, AveragesInClosedFormAreCulledInSinglePrecision) {
+  EXPECT_THAT(noEffect(complete + "-gauss_xtal --average=closed --precision=f32 --cull=1e-9"),
+              IsEmpty());
+}
+
 TEST_F(LoadInputsTest, PartOfAnEffect) {
   EXPECT_THAT(
       noEffect(complete + "-N 4 -xtal_height 0.001"),

@@ -110,7 +110,7 @@ func.func @rank_one_applied(%u: !nb.vec3<f64>, %v: !nb.vec3<f64>, %m: !nb.mat3<f
   return %a, %b : !nb.vec3<f64>, f64
 }
 
-// The derivatives by the parts of a vector become one vector; overlapping ones are left to the sum.
+// The derivatives with respect to the parts of a vector become one vector; overlapping ones are left to the sum.
 
 // CHECK-LABEL: func.func @parts_of_a_sum
 // CHECK-SAME: (%[[X:.*]]: f64, %[[Y:.*]]: f64, %[[Z:.*]]: f64)

@@ -36,9 +36,9 @@ TEST(Derivative, RefusesWithAReason) {
   EXPECT_EQ(whyNot("grad(cell_a)"),
             "derivative 'grad(cell_a)': 'grad' is not one of none, jacobian, jvp, vjp, hvp");
   EXPECT_EQ(whyNot("vjp"), "derivative 'vjp': expected MODE(PARAMETER,...)");
-  EXPECT_EQ(whyNot("vjp()"), "derivative 'vjp()': there is no derivative by ''");
+  EXPECT_EQ(whyNot("vjp()"), "derivative 'vjp()': there is no derivative with respect to ''");
   EXPECT_EQ(whyNot("vjp(phi_steps)"),
-            "derivative 'vjp(phi_steps)': there is no derivative by 'phi_steps'");
+            "derivative 'vjp(phi_steps)': there is no derivative with respect to 'phi_steps'");
   EXPECT_EQ(whyNot("vjp(osc,osc)"), "derivative 'vjp(osc,osc)': 'osc' is named twice");
   EXPECT_EQ(whyNot("jacobian(F)"), "derivative 'jacobian(F)': 'F' is not one number; ask for jvp");
   EXPECT_EQ(whyNot("vjp*2(osc)"), "derivative 'vjp*2(osc)': only jvp has several directions");

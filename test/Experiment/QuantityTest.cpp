@@ -1,4 +1,5 @@
 #include "lib/Quantities/CallersWords.h"
+#include "lib/Quantities/LikelyUnits.h"
 #include "lib/Quantities/QuantityRows.h"
 
 #include "lib/Program/ParameterGroups.h"
@@ -99,6 +100,16 @@ TEST(Quantities, AForgottenUnitIsToldInTheCallersWords) {
             "SI units: 10 * nb.degree");
   EXPECT_EQ(told("-misset", {0, 0, 1000}, Caller::CommandLine), "");
   EXPECT_EQ(told("-distance", {1e-7}, Caller::Python), ""); // no unit explains it
+}
+
+TEST(Quantities, EveryAngleOfPythonNeedsItsUnit) {
+  int angles = 0;
+  for (const Quantity *row : allQuantities())
+    if (row->unit->si == std::string_view("rad") && !row->more.parameter.empty()) {
+      ++angles;
+      EXPECT_TRUE(slipOfUnits(*row, 10, 0, Caller::Python)) << row->name();
+    }
+  EXPECT_GE(angles, 12);
 }
 
 TEST(Quantities, NumbersOfFlagsComeBackAsWritten) {

@@ -233,7 +233,7 @@ class Numbers(unittest.TestCase):
         self.assertIn("root mean square displacement", nb.Crystal.__doc__)
 
     def test_normal_divergence(self):
-        """The image is the mean of those of its sources, and its derivative by sigma that of finite differences."""
+        """The image is the mean of those of its sources, and its derivative with respect to sigma that of finite differences."""
         base = ("-cell 70 80 90 90 90 90 -N 5 -default_F 100 -lambda 1 -distance 100 -pixel 2 -detpixels 12 -oversample 1 "
                 "-mosaic 0 -misset 10 20 30 ")
         sim = nb.Simulator.from_flags(base + "-divergence_sigma 3 2 -hdivsteps 3 -vdivsteps 2")

@@ -199,7 +199,7 @@ class Array(unittest.TestCase):
         self.refused("F on a GPU has to have the shape", sim.image, out="device", F=array)
         self.refused('out="device"', sim.image, F=array)
         self.refused("out= needs an array", sim.image, out="gpu")
-        self.refused("is no array in the memory of a GPU", sim.image, out="device", F=np.ones(3), error=TypeError)
+        self.refused("is not an array in the memory of a GPU", sim.image, out="device", F=np.ones(3), error=TypeError)
         on_host = self.simulator(device="cpu")
         self.assertIsInstance(on_host.image(out="device"), np.ndarray)
         self.refused("runs on the processor; give an array of the host", on_host.gradient, "cell", cotangent=array)

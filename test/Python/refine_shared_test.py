@@ -283,7 +283,7 @@ class Refined(unittest.TestCase):
         self.assertTrue(all(b < a for a, b in zip(values, values[1:])))
 
     def test_gradients(self):
-        """Derivatives of a shot's value, by all that it depends on, against differences."""
+        """Derivatives of a shot's value, with respect to all that it depends on, against differences."""
         module = sys.modules["nanobragg.refine.shared"]
         stills = module.ListedStills([*self.data.flags, "-dispersion", "0.5", "-dispsteps", "5"], self.data.expt, self.data.refl)
         names = ["structure_factors", "panels", "spectrum", "mosaic_spread"]

@@ -88,7 +88,8 @@ class ForgottenUnits(unittest.TestCase):
 
     def test_values_that_are_unusual_are_warned_of(self):
         for part, field, value, words in (("crystal", "mosaic_spread", 0.5, r"0\.5 rad is unusual; most are up to 0\.0\d+ rad; .*0\.5 \* nb\.degree"),
-                                          ("goniometer", "osc", 1.0, r"1 \* nb\.degree"), ("detector", "distance", 30, r"30 \* nb\.millimeter"),
+                                          ("goniometer", "osc", 1.0, r"1 \* nb\.degree"),
+                                          ("goniometer", "phi", 10, r"up to 6\.28\d+ rad; .*10 \* nb\.degree"), ("detector", "distance", 30, r"30 \* nb\.millimeter"),
                                           ("detector", "distance", 15.0, r"15 \* nb\.millimeter"),
                                           ("beam", "wavelength", 12.4 * A, r"Beam\(energy=12\.4 \* nb\.kiloelectronvolt\)"),
                                           ("beam", "fluence", 1e12, r"1e\+12 1/m\^2 is unusual; .*1e\+24 for 1e\+12 photons/um\^2"),
@@ -103,7 +104,7 @@ class ForgottenUnits(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             made = sim(crystal=dict(misset=(0, -3.1, 6.28)), goniometer=dict(phi=2 * np.pi), detector=dict(beam_center=(-0.2, 0.3)))
-            made.set(misset=(-6, 0, 1e-9), wavelength=5 * A, distance=4.0, fluence=1e20, phi0=-6.5)
+            made.set(misset=(-6, 0, 1e-9), wavelength=5 * A, distance=4.0, fluence=1e20, phi0=-6.2)
         sim(beam=dict(energy=92 * nb.electronvolt))
 
     def test_parameters(self):

@@ -2,17 +2,17 @@
 // RUN: not nb-opt --nb-differentiate="function=f" --split-input-file %s 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not nb-opt --nb-differentiate="function=f parameters=a mode=sideways" --split-input-file %s 2>&1 | FileCheck %s --check-prefix=MODE
 
-// NONE: no parameters to differentiate by
+// NONE: no parameters to differentiate with respect to
 // MODE: Cannot find option named 'sideways'
 
-// expected-error@below {{no argument named 'x' to differentiate by}}
+// expected-error@below {{no argument named 'x' to differentiate with respect to}}
 func.func @f(%a: f64 {nb.name = "a"}) -> f64 {
   return %a : f64
 }
 
 // -----
 
-// expected-error@below {{cannot differentiate by 'x' of type 'index'}}
+// expected-error@below {{cannot differentiate with respect to 'x' of type 'index'}}
 func.func @f(%a: index {nb.name = "x"}) -> index {
   return %a : index
 }
@@ -84,7 +84,7 @@ func.func @f(%x: f64 {nb.name = "x"}, %n: index) -> tensor<?x?x?xf64> {
   %image = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     nb.yield %x : f64
   }
-  // expected-error@below {{'nb.point_spread' has no further derivative by a number}}
+  // expected-error@below {{'nb.point_spread' has no further derivative with respect to a number}}
   %light = nb.point_spread gauss %image, fwhm %x, pixel_size %x, radius %n {order = 2 : i64} : tensor<?x?x?xf64>
   return %light : tensor<?x?x?xf64>
 }

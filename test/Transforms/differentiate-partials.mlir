@@ -2,7 +2,7 @@
 // RUN: nb-opt %s --nb-differentiate="function=light mode=jvp parameters=place,width,height directions=8" --verify-roundtrip -o /dev/null
 // RUN: nb-opt %s --nb-differentiate="function=light mode=jvp parameters=place,width,height directions=4" | FileCheck %s --check-prefix=FEW
 
-// Along many directions a term is differentiated once, by what it looks up and by what it captures:
+// Along many directions a term is differentiated once, with respect to what it looks up and to what it captures:
 // each tangent is a sum of products with these derivatives. Lookups of an inner loop move ahead of it.
 
 // CHECK-LABEL: func.func @light_jvp

@@ -7,7 +7,7 @@
 // NONE: the kernel has no count 'layers'
 // FORM: 'layers' does not give a count a value
 
-// expected-error@below {{'ncells_a' is compiled in as 10 (nb-fix-counts), and cannot be differentiated by}}
+// expected-error@below {{'ncells_a' is compiled in as 10 (nb-fix-counts), and cannot be differentiated with respect to}}
 func.func @image(%a: f64 {nb.name = "ncells_a"}) -> f64 {
   return %a : f64
 }

@@ -1,5 +1,5 @@
 """Averages by as many draws as each pixel asks for: against the closed form, against fine grids, and with responses,
-lists of pixels and derivatives. Derivatives by what hardly spreads, of the closed form and of draws."""
+lists of pixels and derivatives. Derivatives with respect to what hardly spreads, of the closed form and of draws."""
 
 import os
 import subprocess
@@ -104,7 +104,7 @@ class QuadratureTest(unittest.TestCase):
 
 
 class NarrowSpreads(unittest.TestCase):
-    """Image and derivatives by a spread that goes to 0 go to those at 0."""
+    """Image and derivatives with respect to a spread that goes to 0 go to those at 0."""
 
     def check(self, flags, name):
         exact, mixed = (nb.Simulator.from_flags(f"{CRYSTAL} -detpixels 16 -oversample 1 {flags} --precision={p}")

@@ -313,7 +313,7 @@ class Derivatives(unittest.TestCase):
         self.assertLess(numpy.abs(self.image() + first).max(), 1e-12 * first.max())
 
     def test_refusals(self):
-        with self.assertRaisesRegex(ValueError, "no derivative by 0; call refine"):
+        with self.assertRaisesRegex(ValueError, "no derivative with respect to 0; call refine"):
             self.D.get_derivative_pixels(0)
         with self.assertRaisesRegex(ValueError, "give one for each source"):
             self.D._update_channels([0])

@@ -17,8 +17,8 @@ using namespace mlir::nb;
 
 namespace {
 
-// image = sum over j of w v.x F(w x) p^2, where w = t[j], x = (fast, slow, 3); its gradient by p,
-// v, t and F.
+// image = sum over j of w v.x F(w x) p^2, where w = t[j], x = (fast, slow, 3); its gradient with
+// respect to p, v, t and F.
 constexpr StringRef program = R"mlir(
   func.func @image(
       %np: index {nb.name = "panel_count"}, %ns: index {nb.name = "slow_pixels"},

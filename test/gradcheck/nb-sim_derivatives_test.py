@@ -128,13 +128,13 @@ class Derivatives(unittest.TestCase):
     def test_dead_gradients_are_reported(self):
         result = self.gradient("--grad=mosaic,osc,cell_a")
         self.assertEqual([d["parameter"] for d in result["dead"]], ["mosaic_spread", "osc"])
-        self.assertIn("WARNING: the derivative by mosaic_spread is zero: the only mosaic domain",
+        self.assertIn("WARNING: the derivative with respect to mosaic_spread is zero: the only mosaic domain",
                       result["stderr"])
 
     def test_jacobian_by_a_dead_parameter_is_zero(self):
         for flags in ((), ("--no-fuse",)):
             done = self.run_it("-tophat_spots", "--jacobian=cell_a,fluence", "--out=images", *flags)
-            self.assertIn("WARNING: the derivative by cell_a is zero: a tophat is flat", done.stderr)
+            self.assertIn("WARNING: the derivative with respect to cell_a is zero: a tophat is flat", done.stderr)
             folder = os.path.join(self.folder, "images")
             self.assertFalse(np.load(os.path.join(folder, "d_cell_a.npy")).any())
             image = np.load(os.path.join(folder, "image.npy"))

@@ -222,7 +222,7 @@ class PrecisionTest(unittest.TestCase):
                                        rtol=1e-12)
 
     def test_derivatives_across_the_direct_beam_are_finite(self):
-        # h = k = l = 0, where every sine is 0; and one cell, of which all derivatives by the index are 0.
+        # h = k = l = 0, where every sine is 0; and one cell, of which all derivatives with respect to the index are 0.
         words = f"-cell 50 60 70 90 90 90 -default_F 100 {BEAM} -detpixels 33 -oversample 1 -mosaic_dom 2"
         for n in (1, 5, 128):
             got = self.jacobian(f"{words} -N {n}", "mixed")

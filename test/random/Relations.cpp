@@ -316,7 +316,7 @@ bool isSingleNumber(const Gradient &gradient) {
   return gradient.values.size() == 1 && !gradient.parameter.starts_with("source_");
 }
 
-/// Gradients by the numbers that both ways of saying it have.
+/// Gradients with respect to the numbers that both ways of saying it have.
 void checkGradient(Trial &trial, const Relation &relation, const Change &change,
                    const std::vector<Gradient> &original) {
   std::vector<double> weights = trial.weights();
@@ -331,8 +331,8 @@ void checkGradient(Trial &trial, const Relation &relation, const Change &change,
     const auto found = change.scaled.find(name);
     const double factor = change.factor / (found == change.scaled.end() ? 1 : found->second);
     for (std::size_t k = 0; k != original[i].values.size(); ++k)
-      trial.compareDerivatives(std::string(relation.name) + ", gradient by " + name, name,
-                               changed[i].values[k] / factor, original[i].values[k]);
+      trial.compareDerivatives(std::string(relation.name) + ", gradient with respect to " + name,
+                               name, changed[i].values[k] / factor, original[i].values[k]);
   }
 }
 
@@ -355,8 +355,9 @@ void splitRegion(Trial &trial, const std::vector<Gradient> &original) {
   const auto b = trial.gradientOf(high, fused, trial.weights());
   for (std::size_t i = 0; i != a.size(); ++i)
     for (std::size_t k = 0; k != a[i].values.size(); ++k)
-      trial.compareDerivatives("region in two parts, gradient by " + a[i].parameter, a[i].parameter,
-                               a[i].values[k] + b[i].values[k], original[i].values[k]);
+      trial.compareDerivatives("region in two parts, gradient with respect to " + a[i].parameter,
+                               a[i].parameter, a[i].values[k] + b[i].values[k],
+                               original[i].values[k]);
 }
 
 } // namespace

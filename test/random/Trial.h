@@ -50,8 +50,8 @@ public:
   /// `got` should be `expected`.
   void compareImages(const std::string &what, std::span<const double> got,
                      std::span<const double> expected, const Tolerance &tolerance);
-  /// `got` should be `expected`: derivatives of the weighted sum of all pixels by a parameter of
-  /// that name, to `relative` and to `ofLoss` of the loss over the parameter's size.
+  /// `got` should be `expected`: derivatives of the weighted sum of all pixels with respect to a
+  /// parameter of that name, to `relative` and to `ofLoss` of the loss over the parameter's size.
   void compareDerivatives(const std::string &what, const std::string &parameter, double got,
                           double expected, double relative = 1e-8, double ofLoss = 1e-11);
 

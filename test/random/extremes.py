@@ -217,7 +217,7 @@ class Trial:
         return done
 
     def gradient(self, *more, **changes):
-        """Derivatives of the sum of all pixels by all numbers, by their names."""
+        """Derivatives of the sum of all pixels with respect to all numbers, by their names."""
         self.last = self.words(*more, **changes)
         found = json.loads(self.start("--grad=all", "--json").stdout)
         sizes = {entry["parameter"]: np.abs(np.array(entry["value"], float)).max() for entry in found["gradient"]}

@@ -42,8 +42,8 @@ struct Measurement {
   std::optional<double> deviceSeconds; ///< median, a GPU's launches without copies
   std::optional<Executed> executed;    ///< by a sample
   std::optional<double> clock;         ///< GHz while it was measured, median
-  /// Median, of the gradient alone, by all numbers of cell, orientation, mosaic spread, wavelength
-  /// and detector.
+  /// Median, of the gradient alone, with respect to all numbers of cell, orientation, mosaic
+  /// spread, wavelength and detector.
   std::optional<double> gradientSeconds;
   std::optional<ReferenceTime> reference;
   double worstDifference = 0; ///< any pixel's from the reference, relative to the brightest

@@ -149,8 +149,8 @@ std::string speedSection(const Report &report) {
       "is the least number of cycles for which the busiest part of the processor is occupied "
       "with these instructions, by LLVM's scheduling model; its share of the time is taken at "
       "the clock measured in the same run. Compile time is that of a kernel when it is first "
-      "needed. A gradient is a kernel that computes nothing but the gradient (reverse mode) by "
-      "cell, orientation, mosaic spread, wavelength and all numbers of the detector.\n\n"
+      "needed. A gradient is a kernel that computes nothing but the gradient (reverse mode) with "
+      "respect to cell, orientation, mosaic spread, wavelength and all numbers of the detector.\n\n"
       "| experiment | precision | threads | instructions | bound, cycles | share of the time | "
       "compile, ms | gradient, ns | times the image |\n"
       "|---|---|--:|--:|--:|--:|--:|--:|--:|\n";

@@ -62,11 +62,11 @@ constexpr CompileFlag flags[] = {
      "oversample phi_steps mosaic_domains sources layers panel_count ncells",
      [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : listOf(v); }},
     {"--grad", "[MODE:]PARAMETERS",
-     "make the kernel of derivatives by these comma-separated parameters and groups (nb-sim "
-     "--list-parameters). MODE is vjp (default: the gradient of a loss, given the loss's "
-     "derivative by each pixel), jacobian (an image for each parameter), jvp (along a direction) "
-     "or "
-     "hvp (change of the gradient along a direction). Images are f64. none: no derivative, only "
+     "make the kernel of derivatives with respect to these comma-separated parameters and groups "
+     "(nb-sim --list-parameters). MODE is vjp (default: the gradient of a loss, given the loss's "
+     "derivative with respect to each pixel), jacobian (an image for each parameter), jvp (along a "
+     "direction) or hvp (change of the gradient along a direction). Images are f64. none: no "
+     "derivative, only "
      "the f64 image, from which a loss is computed",
      "", setDerivative},
     {"--symbol", "NAME",

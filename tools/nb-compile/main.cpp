@@ -57,7 +57,7 @@ Derivative derivativeOf(const CompileCommand &command, const ProgramVariant &var
 void refuseFixedParameters(const KernelRequest &request) {
   for (const std::string &name : request.derivative.parameters)
     if (std::ranges::find(request.fixed, name, &FixedCount::name) != request.fixed.end())
-      throw UsageError("--grad asks for the derivative by " + name +
+      throw UsageError("--grad asks for the derivative with respect to " + name +
                        ", which --specialize compiles in: leave it out of one of them");
 }
 

@@ -160,7 +160,7 @@ private:
     }
   }
 
-  /// One program has the derivatives by all parameters that are single numbers.
+  /// One program has the derivatives with respect to all parameters that are single numbers.
   void differentiateScalars() {
     std::string scalars;
     for (const std::string &name : names)
@@ -221,7 +221,7 @@ private:
     }
   }
 
-  /// `large` is what a large derivative by this parameter would be.
+  /// `large` is what a large derivative with respect to this parameter would be.
   Verdict verdictOn(const CheckedDerivative &d, double large) const {
     if (d.analytic == 0 && d.difference == 0)
       return Verdict::Dead;

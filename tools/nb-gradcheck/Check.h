@@ -57,8 +57,9 @@ struct CheckResult {
   bool passed() const;
 };
 
-/// Checks `analytic`'s derivatives by the parameters (names, groups) against differences of the
-/// image of `reference`, which has the same experiment. Throws std::invalid_argument for names.
+/// Checks `analytic`'s derivatives with respect to the parameters (names, groups) against
+/// differences of the image of `reference`, which has the same experiment. Throws
+/// std::invalid_argument for names.
 CheckResult check(Simulator &analytic, Simulator &reference, const std::string &parameters,
                   const CheckOptions &options);
 

@@ -15,7 +15,7 @@ static constexpr char usage[] =
     "\n"
     "Shows an editor the errors, definitions and descriptions of nb programs. The editor starts\n"
     "it and talks to it on standard input and output, in the Language Server Protocol.\n"
-    "docs/editors has settings for VS Code, Neovim and Emacs.\n"
+    "docs/editors contains settings for VS Code, Neovim and Emacs.\n"
     "\n"
     "  --log=error|info|verbose  what is written to standard error; default: info\n"
     "  --pretty                  print JSON with line breaks\n"

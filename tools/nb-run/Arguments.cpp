@@ -214,8 +214,8 @@ Arguments::Arguments(func::FuncOp function, const std::vector<std::string> &word
       throw std::runtime_error("'" + function.getName().str() + "' has an argument '" + name +
                                "' of type " + debugString(type) + "; give it with --arg " + name +
                                "=VALUE" +
-                               (experiment ? ", which the experiment has not"
-                                           : ", or the flags of an experiment behind --"));
+                               (experiment ? ", which the experiment lacks"
+                                           : ", or the flags of an experiment after --"));
     memory.emplace_back();
     arguments.push_back(ArgumentParser(name, type, value->second, memory.back()).parse());
     given.erase(value);

@@ -63,8 +63,8 @@ private:
     }
     if (!tool.quiet)
       for (const DeadGradient &d : dead)
-        std::fprintf(stderr, "WARNING: the derivative by %s is zero: %s\n", d.parameter.c_str(),
-                     d.why.c_str());
+        std::fprintf(stderr, "WARNING: the derivative with respect to %s is zero: %s\n",
+                     d.parameter.c_str(), d.why.c_str());
     return dead;
   }
 
@@ -87,8 +87,9 @@ private:
     const std::vector<std::string> names = namesOf("--jacobian", *tool.jacobian);
     for (const std::string &name : names)
       if (findParameter(name)->kind() != NB_PARAMETER_F64)
-        throw UsageError("--jacobian: '" + name +
-                         "' is not one number and has no one image; --grad differentiates by it");
+        throw UsageError(
+            "--jacobian: '" + name +
+            "' is not one number and has no one image; --grad differentiates with respect to it");
     std::filesystem::create_directories(*tool.outDirectory);
     const std::vector<DerivativeImage> images = simulator.jacobian(*tool.jacobian);
     deadAmong(names, images);

@@ -9,8 +9,8 @@
 namespace nanobragg {
 
 /// One line per parameter: name, unit, value in this experiment, whether it can be differentiated
-/// by, and meaning. Parameters that the experiment's variant does not take are listed without a
-/// value. Then the groups with their members.
+/// with respect to, and meaning. Parameters that the experiment's variant does not take are listed
+/// without a value. Then the groups with their members.
 void listParameters(const Experiment &experiment, std::FILE *out);
 
 } // namespace nanobragg

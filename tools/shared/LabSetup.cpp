@@ -71,8 +71,8 @@ LabSetup::LabSetup(const LabWords &words)
   if (words.atolOfMax > 0)
     options.tolerance.atolOfMax = words.atolOfMax;
   if (!words.program.empty() && !describesExperiment(words.experiment) && !tool.quiet)
-    std::fprintf(stderr, "NOTE: the arguments have the numbers of a small experiment; flags of "
-                         "nb-sim behind the file give others\n");
+    std::fprintf(stderr, "NOTE: the arguments have the values of a small experiment; for others, "
+                         "give flags of nb-sim after the file\n");
   if (const unsigned results = subject->function().getNumResults(); results > 1 && !tool.quiet)
     std::fprintf(stderr,
                  "NOTE: the function has %u results, of which the first is compared alone; nb-run "

@@ -26,7 +26,7 @@ struct Variable {
     }
     std::abort();
   }
-  /// The derivative of that by delta.
+  /// The derivative of that with respect to delta.
   double slope(double start, double delta) const {
     switch (mapping) {
     case Mapping::Scale:

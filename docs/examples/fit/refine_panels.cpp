@@ -60,7 +60,7 @@ Numbers truth(const Panel &panel) {
   return deltas;
 }
 
-/// Loss per trusted pixel of all panels, and its derivative by each delta.
+/// Loss per trusted pixel of all panels, and its derivative with respect to each delta.
 double evaluate(std::vector<Panel> &panels, const Numbers &deltas, Numbers &gradient) {
   double loss = 0;
   std::int64_t pixels = 0;
@@ -85,11 +85,11 @@ double evaluate(std::vector<Panel> &panels, const Numbers &deltas, Numbers &grad
 /// Refuses gradients with which a refinement would stand still or go astray without a word.
 void requireAlive(const Panel &panel, const Numbers &gradient) {
   for (const nanobragg::DeadGradient &dead : panel.simulator.deadGradients(refined))
-    throw std::runtime_error("no gradient by " + dead.parameter + ": " + dead.why);
+    throw std::runtime_error("no gradient with respect to " + dead.parameter + ": " + dead.why);
   for (std::size_t v = 0; v != gradient.size(); ++v)
     if (!std::isfinite(gradient[v]) || gradient[v] == 0)
-      throw std::runtime_error(std::string("the gradient by ") + panel.variables[v].parameter +
-                               " is " + std::to_string(gradient[v]));
+      throw std::runtime_error(std::string("the gradient with respect to ") +
+                               panel.variables[v].parameter + " is " + std::to_string(gradient[v]));
 }
 
 /// A tiny image with next to no photons. Errors are a part of the brightest pixel, since with an

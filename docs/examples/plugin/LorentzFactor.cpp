@@ -50,7 +50,7 @@ struct Lorentz : nb::RuleBuilder {
   Value delta, n[3];
 };
 
-/// The derivatives by the three components of an operand.
+/// The derivatives with respect to the three components of an operand.
 Value gradient(own::LorentzFactorOp op, unsigned operand, OpBuilder &builder) {
   Lorentz r(op, builder);
   Value factor = op.getResult();

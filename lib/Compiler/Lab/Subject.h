@@ -73,7 +73,8 @@ public:
   /// Centres the pixels that restrictTo chooses on this one. The default is the middle.
   void lookAt(int64_t slow, int64_t fast) { centre = {slow, fast}; }
 
-  /// The function's scalar arguments that gradients are usually asked by, at most `most`.
+  /// The function's scalar arguments that gradients are usually asked with respect to, at most
+  /// `most`.
   std::vector<std::string> usualParameters(size_t most);
 
   MLIRContext context;

@@ -34,8 +34,8 @@ struct CommonOptions : PassPipelineOptions<Options> {
 
   Option<nanobragg::Derivative> derivative{
       *this, "derivative",
-      llvm::cl::desc("none, or the program of derivatives by arguments: jacobian, jvp, "
-                     "vjp or hvp, as vjp(cell_a,distance)"),
+      llvm::cl::desc("none, or the program of derivatives with respect to arguments: "
+                     "jacobian, jvp, vjp or hvp, as vjp(cell_a,distance)"),
       llvm::cl::init(nanobragg::Derivative())};
   Option<std::string> untilBefore{*this, "until-before", llvm::cl::desc("stop ahead of this stage"),
                                   llvm::cl::init("")};

@@ -45,7 +45,7 @@ public:
 
   /// Polynomial by Horner's rule, lowest coefficient first.
   Value polynomial(ArrayRef<double> coefficients, Value z);
-  /// sin(pi x) / x in z = x^2, and its derivative by x, divided by x, for |x| <= 1/2.
+  /// sin(pi x) / x in z = x^2, and its derivative with respect to x, divided by x, for |x| <= 1/2.
   Value sinPiOverX(Value z);
   Value sinPiOverXSlope(Value z);
   /// sin(pi x) and cos(pi x) for |x| <= 1/2.

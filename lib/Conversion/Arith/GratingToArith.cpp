@@ -64,9 +64,9 @@ private:
   Value slopeBelow(bool nearPeak) { return slope(x2, nearPeak); }
   Value slopeAbove(bool nearPeak) { return slope(rest2, nearPeak); }
   Value slope(Value square, bool nearPeak);
-  /// pi cos(pi N x) - g pi cos(pi x) / N times N: the derivative by x.
+  /// pi cos(pi N x) - g pi cos(pi x) / N times N: the derivative with respect to x.
   Value byX(Value inverse);
-  /// k-th derivative of sin(pi N x) by N x.
+  /// k-th derivative of sin(pi N x) with respect to N x.
   Value phase(int64_t k);
   /// k-th derivative of sin(pi v) / v for |v| <= 1/2.
   Value sincTaylor(int64_t k, Value v);

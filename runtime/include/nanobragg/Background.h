@@ -17,9 +17,9 @@ struct BackgroundPoint {
   std::size_t pixels = 0;
 };
 
-/// The scattering of the first material of the simulator's experiment (-stol) that makes the
-/// experiment's image this one: docs/background.md. `photons` has an element for each pixel; those
-/// that are not rendered or not finite, and those beyond the table, do not count. `bins` is the
+/// The scattering of the first material of the simulator's experiment (-stol) with which the image
+/// of the experiment is `photons`: docs/background.md. `photons` has an element for each pixel;
+/// pixels that are not rendered, not finite or beyond the table are ignored. `bins` is the
 /// number of parts of equal width into which the range of the pixels is divided; a part without
 /// pixels has no point. Throws std::invalid_argument if the experiment has no background or the
 /// image another size.

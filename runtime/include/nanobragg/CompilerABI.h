@@ -17,8 +17,8 @@ extern "C" {
 
 #define NB_COMPILER_API_VERSION 9u
 
-/* Both sides are of one build: the request is a structure of C++, whose size nb_compiler_api
- * says. */
+/* Both sides are from one build: the request is a structure of C++, whose size nb_compiler_api
+ * contains. */
 typedef nanobragg::CompileRequest nb_compile_request;
 
 /* A compiled kernel; its descriptor lives as long as it does. */
@@ -31,7 +31,7 @@ typedef struct nb_program nb_program;
 typedef struct nb_interpret_options {
   int32_t threads; /* 0: as many as the machine offers */
   int32_t json;    /* 1: the report of probes as JSON */
-  int32_t trace;   /* 1: report how one pixel comes about; the image is not made */
+  int32_t trace;   /* 1: report how one pixel is computed; the image is not made */
   int64_t trace_panel, trace_slow, trace_fast;
   int32_t check_finite; /* 1: NaN or infinity is an error, which says where it first appears */
   void (*progress)(void *context, double fraction); /* one call at a time, or NULL */
@@ -47,9 +47,9 @@ typedef struct nb_compare_options {
   int32_t threads;     /* for the interpreter; 0: as many as the machine offers */
 } nb_compare_options;
 
-/* Pipelines to be judged. The request says precision, target, patterns, plugins, the parameters of
- * the gradient (a mode without parameters: up to three usual ones), and a program in place of the
- * variant's. */
+/* Pipelines to be judged. The request specifies precision, target, patterns, plugins, the
+ * parameters of the gradient (a mode without parameters: up to three usual ones), and a program in
+ * place of the variant's. */
 typedef struct nb_judge_options {
   const nanobragg::Experiment *experiment; /* whose numbers the program gets */
   const char *const *pipelines;
@@ -86,9 +86,9 @@ typedef struct nb_compiler_api {
                char **error);
   void (*free_bytes)(void *bytes);
 
-  /* Runs an experiment on both engines, in f64 whatever the variant's image type. *report says
-   * how far the images are apart; *differ is 1 when that is beyond the tolerance, and the report
-   * then names the first pass and the first value at which they part. */
+  /* Runs an experiment on both engines, in f64 whatever the variant's image type. *report gives
+   * the difference of the images; *differ is 1 when that is beyond the tolerance, and the report
+   * then names the first pass and the first value that differ. */
   int (*compare_engines)(const nb_compile_request *request, const void *const *arguments,
                          const nb_compare_options *options, int32_t *differ, char **report,
                          char **error);
@@ -117,19 +117,19 @@ typedef struct nb_compiler_api {
   int (*judge)(const nb_compile_request *request, const nb_judge_options *options, char **report,
                char **error);
 
-  /* Sets flags of MLIR ("--mlir-timing") for the life of the process, before anything else is asked
-   * of the library. The error is what is wrong with one. */
+  /* Sets flags of MLIR ("--mlir-timing") for the life of the process, before any other call of the
+   * library. The error says what is wrong with a flag. */
   int (*set_flags)(const char *const *words, size_t count, char **error);
 
-  /* Calls from now on end with a call of `span` for each pass and each phase in them, on the thread
-   * that called; NULL: they do not. Times are nanoseconds of CLOCK_MONOTONIC. */
+  /* From now on, each call calls `span` at its end for each of its passes and phases, on the
+   * calling thread; NULL: no longer. Times are nanoseconds of CLOCK_MONOTONIC. */
   void (*record_spans)(void (*span)(const char *name, const char *detail, int64_t begin,
                                     int64_t end));
 
-  /* The cycles that the part of a processor that is busiest is occupied with instructions of a
-   * kernel file ("so"), by LLVM's scheduling model: counts[i] times the one at addresses[i], which
-   * counts from where the file is loaded. `target` is the descriptor's. *part names that part of
-   * the processor, to be freed with free_text; it is NULL where there is no model of it. */
+  /* The cycles for which the busiest part of a processor is occupied by instructions of a kernel
+   * file ("so"), according to LLVM's scheduling model: counts[i] times the one at addresses[i],
+   * which counts from where the file is loaded. `target` is the descriptor's. *part names that part
+   * of the processor, to be freed with free_text; it is NULL where there is no model of it. */
   int (*busiest_part)(const void *bytes, size_t size, const char *target, const uint64_t *addresses,
                       const uint64_t *counts, size_t count, double *cycles, char **part,
                       char **error);

@@ -10,8 +10,8 @@
 
 namespace nanobragg {
 
-/// None (off), those that are zero in floating point (exact), or those below a tolerance: of the
-/// square of a lattice factor over that at its peak. docs/culling-methods.md says what is proved of
+/// None (off), those that are zero in floating point (exact), or those whose squared lattice factor
+/// is below a tolerance, relative to its peak. docs/culling-methods.md states what is proven about
 /// each.
 class CullSetting {
 public:
@@ -23,15 +23,15 @@ public:
 
   constexpr bool isOff() const { return !bound; }
   constexpr bool isExact() const { return bound && *bound == 0; }
-  /// 0 for exact; off has none.
+  /// 0 for exact; throws for off.
   constexpr double tolerance() const { return bound.value(); }
-  /// Does a kernel with this setting compute all that one with `wanted` does? One with "exact"
-  /// makes the same image as one that leaves out nothing.
+  /// Whether a kernel with this setting computes all samples that one with `wanted` does. One with
+  /// "exact" makes the same image as one that leaves out nothing.
   constexpr bool keeps(const CullSetting &wanted) const {
     return bound.value_or(0) <= wanted.bound.value_or(0);
   }
 
-  /// "off", "exact" or the tolerance; nothing when it is none of these.
+  /// "off", "exact" or the tolerance; empty if the text is none of these.
   static NB_CPP_API std::optional<CullSetting> fromString(std::string_view text);
   NB_CPP_API std::string toString() const;
   bool operator==(const CullSetting &) const = default;

@@ -4,8 +4,9 @@
 // look for them:
 //
 //   tangent.PARAMETER     argument: how a parameter changes
-//   RESULT_cotangent      argument: the derivative of a loss by a result, "image_cotangent"
-//   derivative.PARAMETER  result: derivative of the image by one number
+//   RESULT_cotangent      argument: the derivative of a loss with respect to a result, such as
+//                         "image_cotangent"
+//   derivative.PARAMETER  result: derivative of the image with respect to one number
 //   jvp.RESULT            result: how a result changes along the tangents, "jvp.image"
 //   gradient.PARAMETER    result: derivative of the loss
 //   hvp.PARAMETER         result: how that gradient changes along the tangents
@@ -27,7 +28,7 @@ enum class DerivativeKind { Tangent, Derivative, JVP, Gradient, HVP };
 inline constexpr std::array<std::string_view, 5> derivativeWords = {"tangent", "derivative", "jvp",
                                                                     "gradient", "hvp"};
 
-/// `direction` counts from one; 0: there is one alone.
+/// `direction` counts from one; 0: there is only one.
 inline std::string derivativeName(DerivativeKind kind, std::string_view of,
                                   unsigned direction = 0) {
   std::string name(derivativeWords[std::size_t(kind)]);
@@ -51,7 +52,7 @@ struct DerivativeName {
   std::string_view of; ///< parameter or result, into the text that was parsed
 };
 
-/// Nothing for a name that derivativeName() does not make.
+/// Empty for a name that derivativeName() does not make.
 inline std::optional<DerivativeName> parseDerivativeName(std::string_view name) {
   for (std::size_t i = 0; i != derivativeWords.size(); ++i) {
     const std::string_view word = derivativeWords[i];

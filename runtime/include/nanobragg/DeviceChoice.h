@@ -12,10 +12,10 @@ namespace nanobragg {
 
 struct GpuVendor;
 
-/// Threads of a GPU that run in step, where nothing else is asked for.
+/// The default number of threads of a GPU that run in step.
 inline constexpr int usualWarp = 32;
 
-/// As --device says it: auto, cpu, gpu-on-cpu, gpu-on-cpu:64, a GPU of one of gpuVendors() (cuda,
+/// A value of --device: auto, cpu, gpu-on-cpu, gpu-on-cpu:64, a GPU of one of gpuVendors() (cuda,
 /// cuda:N), or several (cuda:all, and all, of the first vendor that has one).
 struct NB_CPP_API DeviceChoice {
   enum class Kind {
@@ -34,13 +34,13 @@ struct NB_CPP_API DeviceChoice {
   constexpr DeviceChoice(Kind kind, int number = 0, const GpuVendor *vendor = nullptr,
                          int warp = usualWarp)
       : kind(kind), number(number), vendor(vendor), warp(warp) {}
-  /// From one of these words; empty: auto. Throws std::invalid_argument that says what would do.
+  /// From one of these words; empty: auto. Throws std::invalid_argument, which lists them.
   DeviceChoice(const std::string &text);
   DeviceChoice(const char *text) : DeviceChoice(std::string(text)) {}
 
-  /// Nothing when it is none of these.
+  /// Empty if it is none of these.
   static std::optional<DeviceChoice> fromString(std::string_view text);
-  /// "auto, cpu, gpu-on-cpu, gpu-on-cpu:64, all, cuda, cuda:N, cuda:all, ...": for texts of help.
+  /// "auto, cpu, gpu-on-cpu, gpu-on-cpu:64, all, cuda, cuda:N, cuda:all, ...": for help texts.
   static std::string words();
   /// "'text' is not a device; say auto, cpu, ..."
   static std::string refusal(std::string_view text);

@@ -15,7 +15,7 @@ namespace nanobragg {
 enum class Engine { Fused, Interpreter };
 
 /// True when NANOBRAGG_DISABLE_COMPILE or NANOBRAG_DISABLE_COMPILE (both spellings are in use) is
-/// set to anything but nothing and "0".
+/// set to a value other than "" and "0".
 bool compilationDisabled();
 
 } // namespace nanobragg

@@ -44,13 +44,13 @@ extern "C" {
  * version alone. New fields are added at the end of nb_kernel_descriptor, nb_reach_numbers,
  * nb_reach_tables, nb_tile and nb_lit, and leave it as it is:
  *
- *  - A descriptor says how large it and the two structures that `reach` fills are. Read a field
- * that is later than version 14's first with NB_KERNEL_HAS; of the other two, what a kernel does
- * not know is 0.
- *  - A kernel that needs a program to do something new says so by a bit of `needs`. A program
- *    refuses a kernel with a bit that it does not know.
- *  - The entries of arrays (parameters, outputs, codes) stay as they are; what is new about them
- *    gets an array of its own. */
+ *  - A descriptor contains its own size and those of the two structures that `reach` fills. Check a
+ *    field that was added after version 14 by NB_KERNEL_HAS before reading it; in the other two
+ *    structures, fields that a kernel does not know are 0.
+ *  - A kernel that needs a program to do something new sets a bit of `needs`. A program refuses a
+ *    kernel with a bit that it does not know.
+ *  - The entries of arrays (parameters, outputs, codes) stay as they are; additions to them get an
+ *    array of their own. */
 #define NB_KERNEL_ABI_VERSION 14u
 
 /* Bits of `needs`. */
@@ -75,8 +75,8 @@ typedef enum nb_parameter_kind {
   NB_PARAMETER_TABLE_VEC3 = 5, /* array of double[3] */
   NB_PARAMETER_HKL_GRID = 6,   /* one nb_hkl_grid */
   NB_PARAMETER_MASK = 7,       /* uint8_t[panel][slow][fast]; 0 = the pixel is not rendered */
-  NB_PARAMETER_IMAGE = 8       /* double[panel][slow][fast], e.g. the derivative of a loss by the
-                                * pixels; it does not matter where none is rendered */
+  NB_PARAMETER_IMAGE = 8 /* double[panel][slow][fast], e.g. the derivative of a loss with respect to
+                          * the pixels; it does not matter where none is rendered */
 } nb_parameter_kind;
 
 /* Structure factors on a dense box of Miller indices, bounds inclusive:
@@ -103,7 +103,7 @@ typedef enum nb_output_kind {
   NB_OUTPUT_TABLE_VEC3 = 5, /* array of double[3] */
   NB_OUTPUT_TABLE_MAT3 = 6, /* array of double[9] */
   NB_OUTPUT_HKL_GRID = 7    /* the values alone, double[h][k][l] over the box of the grid that the
-                             * output is the gradient by */
+                             * output is the gradient with respect to */
 } nb_output_kind;
 
 typedef struct nb_kernel_output {
@@ -187,16 +187,16 @@ typedef struct nb_reach_tables {
   int64_t curved_slow; /* and about this one at first */
   int64_t radius;      /* for each curved panel and each depth, in m */
 
-  /* For averaged programs the derivatives of a beam's numbers by the variables t that its terms are
-   * averages over, normal ones first: for each beam and each variable, beam after beam. `direct`
-   * has one entry for each beam. A pixel is an area, and a sensor has all depths between the least
-   * and the largest; of a table of directions a pixel is what lies between its entries, its
-   * corners.
+  /* For averaged programs the derivatives of a beam's numbers with respect to the variables t that
+   * its terms are averages over, normal ones first: for each beam and each variable, beam after
+   * beam. `direct` has one entry for each beam. A pixel is an area, and a sensor has all depths
+   * between the least and the largest; of a table of directions a pixel is what lies between its
+   * entries, its corners.
    *
-   * With q = (d - k) / lambda and h = B q, the derivative of h by t is J = B' q + B q', where q' =
-   * -k' / lambda - q lambda' / lambda. With C = (2 form)^-1 + the sum of J J^T over the normal
-   * variables, the exponent of reflection n is x^T C^-1 x / 2, x = h - n + the sum of t J over the
-   * boxes. */
+   * With q = (d - k) / lambda and h = B q, the derivative of h with respect to t is J = B' q + B
+   * q', where q' = -k' / lambda - q lambda' / lambda. With C = (2 form)^-1 + the sum of J J^T over
+   * the normal variables, the exponent of reflection n is x^T C^-1 x / 2, x = h - n + the sum of t
+   * J over the boxes. */
   int64_t varied_direct;     /* double[9] */
   int64_t varied_wavelength; /* in m */
   int64_t varied_incident;   /* double[3] */

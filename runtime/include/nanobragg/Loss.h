@@ -42,8 +42,8 @@ public:
   /// A pixel with V not above 0 is left out.
   static Loss gaussian(std::vector<double> data, Noise noise, std::vector<std::uint8_t> mask = {});
 
-  /// Derivatives of the loss by a number that is added to the background of all pixels, and by the
-  /// read-out noise.
+  /// Derivatives of the loss with respect to a number that is added to the background of all
+  /// pixels, and to the read-out noise.
   struct Slopes {
     double background = 0, readOut = 0;
   };
@@ -55,9 +55,9 @@ public:
   class Memory;
 
   /// The loss of an image, and into `cotangent`, which has as many pixels or none, its derivative
-  /// by each of them. `rendered` says which pixels are. Added up in a fixed order. With `memory`,
-  /// the cotangent has to be as the evaluation before left it, and `rendered` the same. Throws
-  /// std::invalid_argument when the arrays do not have the image's size.
+  /// with respect to each of them. `rendered` says which pixels are. Added up in a fixed order.
+  /// With `memory`, the cotangent has to be as the evaluation before left it, and `rendered` the
+  /// same. Throws std::invalid_argument when the arrays do not have the image's size.
   double evaluate(std::span<const double> image, std::span<const std::uint8_t> rendered,
                   std::span<double> cotangent, Slopes *slopes = nullptr,
                   Memory *memory = nullptr) const;
@@ -65,12 +65,13 @@ public:
   /// Pixels that contribute.
   std::int64_t pixels(std::span<const std::uint8_t> rendered) const;
 
-  /// Second derivative by pixel `index` of an image.
+  /// Second derivative with respect to pixel `index` of an image.
   double curvature(std::span<const double> image, std::size_t index) const;
 
 private:
   enum class Kind { Linear, ChiSquare, Poisson, Gaussian };
-  /// The share of a pixel, with derivatives by the pixel (first and second) and the read-out.
+  /// The share of a pixel, with derivatives with respect to the pixel (first and second) and the
+  /// read-out.
   struct Term {
     double value = 0, slope = 0, curvature = 0, byReadOut = 0;
   };

@@ -9,7 +9,7 @@
 
 namespace nanobragg {
 
-/// Mixed: f64 for geometry and phases, f32 for amplitudes. docs/precision.md has the bounds.
+/// Mixed: f64 for geometry and phases, f32 for amplitudes. docs/precision.md gives the bounds.
 enum class Precision { F64, Mixed, F32 };
 
 /// In the order of the enumerators.
@@ -19,7 +19,7 @@ inline std::string toString(Precision precision) {
   return std::string(precisionNames[std::size_t(precision)]);
 }
 
-/// Nothing when it is none of precisionNames.
+/// Empty if it is none of precisionNames.
 inline std::optional<Precision> precisionFromString(std::string_view text) {
   for (std::size_t i = 0; i != std::size(precisionNames); ++i)
     if (text == precisionNames[i])

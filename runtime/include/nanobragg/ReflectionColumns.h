@@ -23,8 +23,8 @@ struct ReflectionColumn {
   }
 };
 
-/// The results of a program of reflections, in its order. Places are in pixels from the outer
-/// corner of the first one; docs/reflections.md says what each is.
+/// The results of a program of reflections, in its order. Positions are in pixels from the outer
+/// corner of the first one; docs/reflections.md describes the columns.
 inline constexpr std::array<ReflectionColumn, 19> programColumns = {
     {{"photons", "photons", "photons"},
      {"partiality", "1", "1"},
@@ -45,8 +45,8 @@ inline constexpr std::array<ReflectionColumn, 19> programColumns = {
      {"turn", "1", "1"},
      {"turn_sigma", "1", "1"},
      {"brightest", "1", "1"}}};
-/// The columns for users. Those behind are for images: how far a spot is from a Gaussian, and what
-/// part of the rotation step or of the spectrum has its light (SpotMoments.h).
+/// The columns for users. The others are for images: how far a spot is from a Gaussian, and which
+/// part of the rotation step or of the spectrum contains its light (SpotMoments.h).
 inline constexpr auto reflectionColumns = std::span(programColumns).first<10>();
 
 } // namespace nanobragg

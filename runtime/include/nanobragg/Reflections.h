@@ -15,18 +15,18 @@
 
 namespace nanobragg {
 
-/// A row that is asked for.
+/// A requested row.
 struct AskedReflection {
   std::array<std::int32_t, 3> millerIndex{};
-  std::int32_t panel = -1; ///< below 0: the one that it is on
-  /// The spindle angle, rad, to which the nearer of two crossings of the sphere counts; NaN is the
-  /// middle of the rotation.
+  std::int32_t panel = -1; ///< below 0: whichever it is on
+  /// If the reflection crosses the sphere twice, the crossing nearer to this spindle angle (rad) is
+  /// meant; NaN: nearer to the middle of the rotation.
   double angle = NAN;
 };
 
 struct ReflectionLimits {
   double partiality = 1e-3; ///< rows with less are left out; above 0, at most 1
-  /// Also 0 0 0, and rows whose middle is beside their panel, but not all of their light.
+  /// Also 0 0 0, and spots whose centre is outside their panel but some of whose light is on it.
   bool ofImage = false;
   /// These rows, in this order, whatever their partiality. A reflection that does not come onto the
   /// sphere, or farther than 20 pixels from its panel, has panel -1, photons and partiality 0, and
@@ -34,15 +34,15 @@ struct ReflectionLimits {
   std::optional<std::vector<AskedReflection>> rows{};
 };
 
-/// One row for each reflection, in the order of their Miller indices or as they were asked for.
+/// One row for each reflection, in the order of their Miller indices or of the request.
 struct ReflectionTable {
   std::vector<std::array<std::int32_t, 3>> millerIndex;
   std::vector<std::int32_t> panel;
-  /// As programColumns has them, in SI units and pixels.
+  /// In the order of programColumns, in SI units and pixels.
   std::array<std::vector<double>, programColumns.size()> columns;
 
   std::size_t rows() const { return panel.size(); }
-  /// Throws std::invalid_argument where there is none of this name.
+  /// Throws std::invalid_argument if there is no column of this name.
   std::span<const double> column(std::string_view name) const;
 };
 

@@ -1,4 +1,4 @@
-// One run of a program: what is asked of it, and what it tells.
+// One run of a program: its options and its results.
 #ifndef NANOBRAGG_RUN_H
 #define NANOBRAGG_RUN_H
 
@@ -31,7 +31,7 @@ private:
   static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler stores to it");
 };
 
-/// A run that has numbers to return was asked to stop before it had them.
+/// Thrown when a run is cancelled before the numbers that it returns are complete.
 class Cancelled : public std::runtime_error {
 public:
   Cancelled() : std::runtime_error("the run was cancelled") {}
@@ -64,12 +64,12 @@ struct RunOptions {
   /// the run and are passed on.
   std::function<void(double fraction)> progress{};
   double progressInterval = 0.1; ///< s, least time between two calls (the last one excepted)
-  /// Tiles (with sums, parts of the image) not yet begun when it is requested are left alone.
+  /// Once it is requested, no further tile (with sums: part of the image) is begun.
   const CancellationToken *cancel = nullptr;
-  /// Without, pixels of images that have no light are what they were: sums alone are wanted.
+  /// False: only sums are wanted, and pixels without light keep their old values.
   bool images = true;
-  /// On one GPU: numbers of grids, masks and images that are read where they lie, by the names of
-  /// parameters, in place of the host's.
+  /// On one GPU: grids, masks and images in its memory that are used instead of the host's, by the
+  /// names of their parameters.
   std::map<std::string, DeviceMemory> onDevice{};
   /// On one GPU the image stays in its memory, as RunResult::image, and none goes to the host.
   bool keepImage = false;
@@ -84,11 +84,11 @@ struct RunResult {
   std::int64_t workspaceBytes = 0;
   std::int64_t accumulatorBytes = 0; ///< for sums over pixels, for all parts and threads
   std::string report{};              ///< the findings of the instruments
-  std::string quadrature{};          ///< with --average=quadrature: how many draws pixels have
-  std::string shortfall{};           ///< the part of the request that is not reached; empty: none
-  bool culled = false;               ///< samples without light were left out
-  /// Then: samples that may have light, and those that were computed, which are whole blocks of
-  /// pixels.
+  std::string quadrature{}; ///< with --average=quadrature: the numbers of draws of the pixels
+  std::string shortfall{};  ///< why the requested accuracy is not reached; empty: it is
+  bool culled = false;      ///< samples without light were left out
+  /// If culled: samples that may have light, and those that were computed, which are whole blocks
+  /// of pixels.
   double samplesLit = 0, samplesEvaluated = 0;
   // A run on a GPU has these.
   std::string device{};                ///< its name; empty: the processor
@@ -96,7 +96,7 @@ struct RunResult {
   std::int64_t uploadedBytes = 0;      ///< copied there in this run
   std::int64_t launches = 0;           ///< how often the kernel was launched
   double deviceSeconds = 0;            ///< wall clock of the launches, without copies
-  std::optional<DeviceMemory> image{}; ///< that was to stay there
+  std::optional<DeviceMemory> image{}; ///< with RunOptions::keepImage
 };
 
 /// Two engines agree where |kernel - interpreter| <= relative * |interpreter| + ofMaximum *

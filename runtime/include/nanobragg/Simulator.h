@@ -53,7 +53,7 @@ namespace nanobragg {
 struct Experiment;
 struct ListedPixels;
 
-/// The derivative of one number by all numbers of a parameter.
+/// The derivative of one number with respect to all numbers of a parameter.
 struct Gradient {
   std::string parameter;
   std::string unit; ///< the parameter's: the gradient is per this unit
@@ -63,10 +63,10 @@ struct Gradient {
 struct LossGradient {
   double loss = 0;
   std::vector<Gradient> gradient;
-  Loss::Slopes ofLoss; ///< by the loss's background and read-out noise, if it has them
+  Loss::Slopes ofLoss; ///< for its background and read-out noise, if it has them
 };
 
-/// The derivative of every pixel by one number.
+/// The derivative of every pixel with respect to one number.
 struct DerivativeImage {
   std::string parameter;
   std::string unit;
@@ -89,7 +89,7 @@ struct SimulatorTiming {
   std::int64_t deviceBytes = 0;                 ///< the most of its memory that a program held
 };
 
-/// One experiment whose numbers may change. To be used by one thread at a time.
+/// One experiment whose numbers may change. It may be used by one thread at a time.
 class NB_CPP_API Simulator {
 public:
   /// Keeps a copy of the experiment.
@@ -152,7 +152,7 @@ public:
   /// the box.
   void setStructureFactors(const nb_hkl_grid &grid);
 
-  /// Parameters by which every derivative is zero, with the reason, if that is known without a
+  /// Parameters whose derivatives are all zero, with the reason, if that is known without a
   /// computation.
   std::vector<DeadGradient> deadGradients(std::string_view parameters) const;
 
@@ -188,8 +188,8 @@ public:
   std::span<const double> value();
   double loss(const Loss &loss);
 
-  /// Reverse mode: from the derivative of a loss by each pixel to that by `parameters`,
-  /// comma-separated names and groups. The order is that of the table of parameters.
+  /// Reverse mode: from the derivative of a loss with respect to each pixel to that with respect to
+  /// `parameters`, comma-separated names and groups. The order is that of the table of parameters.
   std::vector<Gradient> gradient(std::string_view parameters, std::span<const double> cotangent);
   /// The same for a cotangent of doubles in the memory of the GPU that runs the program. Throws
   /// std::invalid_argument if it is elsewhere, or if imageOnDevice() returns nothing.
@@ -224,8 +224,8 @@ public:
   /// before the first table.
   std::vector<ReflectionNumbers> reflectionJvps(std::string_view parameters,
                                                 std::span<const std::vector<Direction>> directions);
-  /// From the derivatives of a loss by the columns of the last table to those by the parameters. A
-  /// column is empty (zero) or contains a number for each row.
+  /// From the derivatives of a loss with respect to the columns of the last table to those with
+  /// respect to the parameters. A column is empty (zero) or contains a number for each row.
   std::vector<Gradient> reflectionGradient(std::string_view parameters,
                                            const ReflectionNumbers &cotangents);
 

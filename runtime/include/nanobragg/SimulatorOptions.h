@@ -71,13 +71,12 @@ struct SimulatorOptions {
   /// refused.
   std::shared_ptr<const nb_kernel_descriptor> kernel{};
   OwnPasses passes{};
-  /// If `passes` is empty, images on the processor use the pipeline that nb-try --tune has stored
-  /// for them, if any.
+  /// If `passes` is empty, images on the processor use the pipeline that nb-try --tune stored for
+  /// them, if any.
   bool keptSchedule = true;
   /// A list of pixels, in which one may occur several times. Images and derivatives then have the
   /// shape [1][1][length of the list] and its order, at a cost proportional to the length. A pixel
-  /// that is masked or outside the region is 0.
-  /// Empty: the whole detector.
+  /// that is masked or outside the region is 0. Empty: the whole detector.
   std::vector<PixelIndex> pixels{};
   std::string dumpIR{}; ///< directory for the IR after every pass; empty: none
   /// Where kernels come from; null: one for the process, with the kernel cache.

@@ -9,8 +9,8 @@
 
 namespace nanobragg {
 
-/// For each pixel, [panel][slow][fast], the row with most light there, each spot a Gaussian over
-/// five standard deviations; -1 where no spot is as near.
+/// For each pixel, [panel][slow][fast], the row with most light there, each spot a Gaussian that
+/// ends at five standard deviations; -1 where there is no spot.
 std::vector<std::int32_t> brightestRows(const ReflectionTable &table, std::int64_t panels,
                                         std::int64_t slowPixels, std::int64_t fastPixels);
 

@@ -10,8 +10,8 @@
  * nb_simulator_warnings() returns a line for each number or flag that is doubtful but not refused.
  *
  * Ownership: arguments are copied before a function returns and never modified; what a simulator
- * returns is valid as long as the simulator. The image belongs to the caller and is the
- * only memory that a run writes. A simulator can be run again with other numbers as often as you
+ * returns is valid as long as the simulator. The image belongs to the caller and is the only memory
+ * that a run writes. A simulator can be run again with other numbers as often as you
  * like: nothing is compiled again.
  *
  * Threads: any function may be called from any thread. Calls for one simulator wait for each other
@@ -57,7 +57,7 @@ NB_API nb_status nb_simulator_load(const char *file, nb_simulator **simulator);
 NB_API nb_status nb_simulator_link(const nb_kernel_descriptor *kernel, nb_simulator **simulator);
 
 /* The kernel of this variant (as nb_kernel_descriptor::variant) for this machine: one that the
- * process has, or from the kernel cache, or compiled. Ten simulators compile once. */
+ * process has, or from the kernel cache, or compiled once for all simulators. */
 NB_API nb_status nb_simulator_compile(const char *variant, nb_simulator **simulator);
 
 /* The same for a device, as nb-sim's --device: "cpu" (as above), "cuda", "cuda:N" for the GPU of
@@ -67,9 +67,8 @@ NB_API nb_status nb_simulator_compile_for(const char *variant, const char *devic
                                           nb_simulator **simulator);
 
 /* The simulator that nb-sim would run with these flags (without the program's name). --device,
- * --precision, --threads, --no-fuse and --kernel apply, too. All parameters are set.
- * Flags of output are ignored.
- * Flags that request anything but an image are refused. */
+ * --precision, --threads, --no-fuse and --kernel apply, too. All parameters are set. Flags of
+ * output are ignored; flags that request anything but an image are refused. */
 NB_API nb_status nb_simulator_from_flags(int count, const char *const *flags,
                                          nb_simulator **simulator);
 
@@ -101,7 +100,7 @@ NB_API nb_status nb_set_f64(nb_simulator *s, const char *name, double value);
 NB_API nb_status nb_set_index(nb_simulator *s, const char *name, int64_t value);
 NB_API nb_status nb_set_vec3(nb_simulator *s, const char *name, const double value[3]);
 NB_API nb_status nb_set_mat3(nb_simulator *s, const char *name, const double row_major[9]);
-/* count numbers. A table must have as many entries as its count parameter says when it is run. */
+/* count numbers. When it is run, a table must have as many entries as its count parameter says. */
 NB_API nb_status nb_set_table_f64(nb_simulator *s, const char *name, const double *values,
                                   int64_t count);
 /* count vectors, 3 * count numbers. */
@@ -113,7 +112,8 @@ NB_API nb_status nb_set_mask(nb_simulator *s, const char *name, const uint8_t *m
                              const int64_t shape[3]);
 /* For kind NB_PARAMETER_IMAGE, shape[0] panels, shape[1] rows and shape[2] pixels in a row, as the
  * image that is rendered: pixels[panel][slow][fast]. The parameter `image_cotangent` of a gradient
- * kernel is the derivative of the loss by each pixel; 1 everywhere for the sum of the image. */
+ * kernel is the derivative of the loss with respect to each pixel; 1 everywhere for the sum of the
+ * image. */
 NB_API nb_status nb_set_image(nb_simulator *s, const char *name, const double *pixels,
                               const int64_t shape[3]);
 /* Sets all parameters as nb-sim would with these flags. Refuses flags that need a kernel of another
@@ -146,9 +146,10 @@ typedef struct nb_run_options {
 NB_API nb_status nb_run(nb_simulator *s, const nb_run_options *options, void *image, size_t bytes);
 
 /* Another output of the last run that completed, by its name in nb_kernel_descriptor::outputs:
- *   "gradient.NAME"  derivative of the loss by parameter NAME, per unit of the parameter and in its
- *                    layout: 1 number, 3, 9 (row-major), the entries of a table in order, or a
- *                    value for each reflection of the grid, [h][k][l], l fastest;
+ *   "gradient.NAME"  derivative of the loss with respect to parameter NAME, per unit of the
+ *                    parameter and in its layout: 1 number, 3, 9 (row-major), the entries of a
+ *                    table in order, or a value for each reflection of the grid, [h][k][l], l
+ *                    fastest;
  *   "hvp.NAME", ...  alike; images are [panel][slow][fast].
  * The simulator keeps them until the next run. At most `capacity` numbers are copied into `values`,
  * which belongs to the caller; *count is how many there are (NULL with capacity 0 returns only

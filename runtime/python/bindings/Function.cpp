@@ -266,8 +266,8 @@ void Function::sweep(Simulator &simulator, std::size_t directions, std::span<con
     return;
   }
   // A kernel is compiled for a number of directions: even ones, so that there are few, and one
-  // alone where there are many directions. The derivatives of averages by their inputs are found
-  // once for all directions of a kernel.
+  // alone where there are many directions. The derivatives of averages with respect to their inputs
+  // are found once for all directions of a kernel.
   const std::size_t most = simulator.experiment().variant.isSampled() ? 8 : 24;
   const std::size_t sweeps = (directions + most - 1) / most;
   const std::size_t share = (directions + sweeps - 1) / sweeps;

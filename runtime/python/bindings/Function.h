@@ -28,8 +28,8 @@ enum class Caller { Python, Xla };
 /// have as many rows, or one that all shots share. Shots of small images run in several threads.
 class Function {
 public:
-  /// `wrt`: the names by whose numbers derivatives are taken; derivatives by the others are 0.
-  /// `rows`: of the table; none: the image.
+  /// `wrt`: the names by whose numbers derivatives are taken; derivatives with respect to the
+  /// others are 0. `rows`: of the table; none: the image.
   Function(const PythonSimulator &of, const std::vector<std::string> &names,
            const std::vector<std::string> &wrt,
            std::optional<std::vector<AskedReflection>> rows = {});
@@ -38,7 +38,7 @@ public:
   void image(std::size_t shots, std::span<const double> thetas, std::span<double> out,
              Caller caller = Caller::Python);
   /// The derivative of sum(cotangent * image). Where all shots have the same theta and are more
-  /// than its numbers, it comes from derivatives of the image by these.
+  /// than its numbers, it comes from derivatives of the image with respect to these.
   void vjp(std::size_t shots, std::span<const double> thetas, std::span<const double> cotangents,
            std::span<double> out, Caller caller = Caller::Python);
   /// The derivative of the image along v. Several directions of one theta take one sweep.

@@ -22,7 +22,7 @@ void bindLoss(nb::module_ &module) {
           "linear", [](const Doubles &weights) { return Loss::linear(copyOf(weights)); },
           nb::arg("weights"),
           "sum(weights * image); weights in the image's shape. Any loss to first order, when they "
-          "are its derivatives by the pixels.")
+          "are its derivatives with respect to the pixels.")
       .def_static(
           "_chi_square",
           [](const Doubles &data, const Doubles &sigma, std::optional<Bytes> mask) {

@@ -5,7 +5,8 @@ transposition; JAX makes jvp, grad, jacfwd, jacrev and hessian of them.
 
     image(theta)                  the image
     jvp(theta, v)                 its derivative along v                                   linear in v
-    vjp(theta, cotangent)         the derivative of sum(cotangent * image) by theta        linear in the cotangent
+    vjp(theta, cotangent)         the derivative of sum(cotangent * image) with respect to theta
+                                                                                           linear in the cotangent
     hvp(theta, v, cotangent)      the derivative of vjp along v                            linear in v and the cotangent
     second(theta, v, w)           the derivative of jvp along w: is only transposed, since no kernel computes it
 """

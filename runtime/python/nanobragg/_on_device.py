@@ -42,7 +42,7 @@ def ordered(value, what):
     if value is None:
         return None
     if not is_on_device(value):
-        raise TypeError(f"{what} is no array in the memory of a GPU")
+        raise TypeError(f"{what} is not an array in the memory of a GPU")
     if getattr(value, "requires_grad", False):
         value = value.detach()
     return _Ordered(value)

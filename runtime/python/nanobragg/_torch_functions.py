@@ -3,7 +3,7 @@ operators.
 
     Image(theta)                  the image
     JVP(theta, v)                 its derivative along v
-    VJP(theta, cotangent)         the derivative of sum(cotangent * image) by theta
+    VJP(theta, cotangent)         the derivative of sum(cotangent * image) with respect to theta
     HVP(theta, v, cotangent)      the derivative of VJP along v
 
 theta, v and cotangents have leading axes, the same ones, where there are several shots.

@@ -77,13 +77,13 @@ class Frames:
     def __init__(self, sim: Simulator, draw: Draw, *, seed: int = 0, count: int | None = None, background: Any = 0.0,
                  least: float = 0.5, threads: int = 1) -> None:
         if not callable(draw):
-            raise TypeError(f"draw is a function of a random generator that returns the parameters of a frame, not {draw!r}")
+            raise TypeError(f"draw is {draw!r}; it has to be a function of a random generator that returns the parameters of a frame")
         if threads < 1:
             raise ValueError(f"threads is {threads}; it has to be at least 1")
         self.sim, self.draw, self.seed, self.count, self.least, self.threads = sim.copy(), draw, seed, count, least, threads
         self.background = doubles(background, "background")
         if self.background.shape not in ((), sim.shape) or not (self.background >= 0).all():
-            raise ValueError(f"background is one number of at least 0, or such numbers in the image's shape {sim.shape}")
+            raise ValueError(f"background has to be a number of at least 0, or an array of such numbers in the image's shape {sim.shape}")
         flat = self.background.ndim == 0 and self.background <= _LARGEST
         self._flat = cumulative(float(self.background)) if flat else None
         self._light, self._pool = numpy.empty(sim.shape), _Pool(sim.shape)

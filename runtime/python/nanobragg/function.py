@@ -29,9 +29,9 @@ class Function:
     """
 
     def __init__(self, simulator: Simulator, names: Iterable[str], wrt: Iterable[str] | None = None, rows: Any = None) -> None:
-        """wrt: the names by whose numbers derivatives are taken (default: all); derivatives by the
-        others are 0. rows: of a table of reflections (reflections.rows_of), whose columns then
-        stand for the image.
+        """wrt: the names by whose numbers derivatives are taken (default: all); derivatives with
+        respect to the others are 0. rows: of a table of reflections (reflections.rows_of), whose
+        columns then stand for the image.
         """
         self.names = tuple(names)
         core = simulator._core
@@ -75,7 +75,7 @@ class Function:
     __call__ = image
 
     def vjp(self, theta: Any, cotangent: Any) -> Array:
-        """The derivative of ``sum(cotangent * image)`` by theta, (..., length)."""
+        """The derivative of ``sum(cotangent * image)`` with respect to theta, (..., length)."""
         lead, shots, rows = self._shots(theta, cotangent=cotangent)
         return self._core.vjp(shots, *rows).reshape(*lead, self.length)
 

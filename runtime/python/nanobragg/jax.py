@@ -65,7 +65,8 @@ def _numbers_of(function: str, sim: Simulator, parameters: dict[str, Any]) -> "t
         if not jnp.issubdtype(array.dtype, jnp.floating):
             raise TypeError(f"'{name}' is an array of {array.dtype}; it has to contain floating-point numbers")
         if array.shape != shape:
-            raise ValueError(f"'{name}' has shape {shape}, but the array has shape {array.shape}")
+            batch = "; jax.vmap renders a batch" if array.shape[1:] == shape else ""
+            raise ValueError(f"'{name}' has shape {shape}, but the array has shape {array.shape}{batch}")
         parts.append(array.reshape(-1))
         members.extend(stands_for)
     dtype = functools.reduce(jnp.promote_types, [p.dtype for p in parts], jnp.float32)

@@ -21,7 +21,7 @@ def _rows(array):
     """Panels below one another, (panel * slow, fast); 0 where there is no finite number."""
     array = doubles(array, "the image")
     if array.ndim not in (2, 3) or array.size == 0:
-        raise ValueError(f"an image is (slow, fast) or (panel, slow, fast), not of the shape {array.shape}")
+        raise ValueError(f"the image has shape {array.shape}; it has to be (slow, fast) or (panel, slow, fast)")
     return numpy.where(numpy.isfinite(array), array, 0).reshape(-1, array.shape[-1])
 
 

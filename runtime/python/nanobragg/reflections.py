@@ -145,8 +145,8 @@ class Reflections(dict[str, NDArray]):
         return core.reflection_jvps(names(wrt if wrt is not None else every), given)
 
     def vjp(self, wrt: str | Iterable[str], **cotangents: ArrayLike) -> dict[str, Any]:
-        """The gradient of a number by parameters, from its derivatives by columns:
-        ``table.vjp("cell", photons=p)``."""
+        """The gradient of a number with respect to parameters, from its derivatives with respect to
+        columns: ``table.vjp("cell", photons=p)``."""
         given = {}
         for name, value in cotangents.items():
             if name not in self or name in ("miller_index", "panel"):

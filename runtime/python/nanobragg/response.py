@@ -73,7 +73,7 @@ def counts(photons: Any, seed: int, *, shot: int = 0, flicker: float = 0.0, cali
     if order not in _orders:
         raise ValueError(unknown("order", order, _orders))
     if bits not in (16, 32):
-        raise ValueError(f"bits is 16 or 32, not {bits!r}")
+        raise ValueError(f"bits is {bits!r}; it has to be 16 or 32")
     how: dict[str, Any] = {"order": order, "bits": bits, "psf": "", "psf_width": 1.0, "psf_radius": 0}
     for name, value, low in (("seed", seed, 0), ("shot", shot, 0), ("calibration_seed", calibration_seed, -2**31 + 1)):
         how[name] = _whole(name, value, low, 2**31 - 1)
@@ -120,7 +120,7 @@ def _whole(name, value, low, high):
     except TypeError:
         raise TypeError(f"{name} is a whole number, not {value!r}") from None
     if not low <= whole <= high:
-        raise ValueError(f"{name} is a whole number from {low} to {high}, not {value!r}")
+        raise ValueError(f"{name} is {value!r}; it has to be a whole number from {low} to {high}")
     return whole
 
 

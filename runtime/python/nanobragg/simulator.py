@@ -130,8 +130,8 @@ class Loss:
 
 class Gradient(dict[str, Any]):
     """Derivatives by name, numbers or arrays in the parameters' shapes. ``.loss`` is the value of
-    the loss, if there is one; ``.of_loss`` contains its derivatives by "background" and
-    "readout_noise", if it has these."""
+    the loss, if there is one; ``.of_loss`` contains its derivatives with respect to "background"
+    and "readout_noise", if it has these."""
 
     loss: float = None
     of_loss: dict[str, Any] = None
@@ -447,15 +447,15 @@ class Simulator:
             raise TypeError("give a cotangent or a loss, not both")
         if loss is not None and not isinstance(loss, Loss):
             raise TypeError("loss= needs a nanobragg.Loss, such as Loss.chi_square(data, sigma); the derivative of your "
-                            "own loss by each pixel is a cotangent=")
+                            "own loss with respect to each pixel is a cotangent=")
 
     def gradient(self, wrt: Names, cotangent: Any = None, loss: Loss = None, F: Any = None) -> Gradient:
-        """The derivative of a loss by parameters: a dict from names to numbers or arrays in the
-        parameters' shapes.
+        """The derivative of a loss with respect to parameters: a dict from names to numbers or
+        arrays in the parameters' shapes.
 
         wrt: names and groups, "cell,misset_x" or ["cell", "misset_x"]. cotangent: the derivative of
-        your loss by each pixel, in the image's shape; or loss: a Loss; the result contains its
-        value as ``.loss``. Without either, the loss is the sum of all photons.
+        your loss with respect to each pixel, in the image's shape; or loss: a Loss; the result
+        contains its value as ``.loss``. Without either, the loss is the sum of all photons.
 
         A cotangent in the memory of the GPU that runs the program (float64, anything with DLPack's
         methods) is read in place, and so is F (see ``image``)."""
@@ -497,7 +497,8 @@ class Simulator:
         return result
 
     def jacobian(self, wrt: Names) -> dict[str, NDArray[numpy.float64]]:
-        """The derivative of every pixel by single numbers: a dict from names to images."""
+        """The derivative of every pixel with respect to single numbers: a dict from names to
+        images."""
         return self._core.jacobian(names(wrt))
 
     def _direction(self, direction):
@@ -515,7 +516,8 @@ class Simulator:
         return self._core.jvp(names(wrt if wrt is not None else direction), direction)
 
     def hvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None, cotangent: ArrayLike = None, loss: Loss = None) -> Gradient:
-        """The Hessian of a loss times a direction: how the gradient by ``wrt`` changes along it.
+        """The Hessian of a loss times a direction: how the gradient with respect to ``wrt`` changes
+        along it.
 
         Arguments are those of ``gradient`` and ``jvp``. With a cotangent, which is held fixed, the
         loss is ``sum(cotangent * image)``."""
@@ -565,7 +567,7 @@ class Simulator:
         return spots(self, least, image)
 
     def dead_gradients(self, wrt: Names) -> Any:
-        """Parameters by which all derivatives are zero, with the reason."""
+        """Parameters whose derivatives are all zero, with the reason."""
         return self._core.dead_gradients(names(wrt))
 
     def function(self, *wrt: str) -> "Function":

@@ -90,7 +90,8 @@ def _numbers_of(function, sim, parameters):
         if tensor.layout is not torch.strided:
             raise TypeError(f"'{name}' is a tensor of layout {tensor.layout}; give it dense, as .to_dense()")
         if tuple(tensor.shape) != shape:
-            raise ValueError(f"'{name}' has shape {shape}, but the tensor has shape {tuple(tensor.shape)}")
+            batch = "; torch.func.vmap renders a batch" if tuple(tensor.shape[1:]) == shape else ""
+            raise ValueError(f"'{name}' has shape {shape}, but the tensor has shape {tuple(tensor.shape)}{batch}")
         if device is not None and tensor.device != device:
             raise ValueError(f"'{name}' is on {tensor.device} and '{names[0]}' on {device}; move them to one device")
         device = tensor.device

@@ -26,7 +26,7 @@ public:
   Numbers value(const Numbers &x) const { return run(*plain, x); }
   Numbers expansion(const Numbers &x) const { return run(*expanded, x); }
   Numbers tangent(const Numbers &x, const Numbers &t) const { return run(*first, x, t); }
-  /// The derivative of the tangent by x along s.
+  /// The derivative of the tangent with respect to x along s.
   Numbers secondTangent(const Numbers &x, const Numbers &t, const Numbers &s) const {
     return run(*second, x, t, s);
   }

@@ -80,7 +80,7 @@ def simulator(args, factors):
 
 
 def runner(name, args):
-    """A function that returns the loss and its gradient by the basis, (3, 3)."""
+    """A function that returns the loss and its gradient with respect to the basis, (3, 3)."""
     position, factors, weights = parts(args)
     sim, matrix = simulator(args, factors)
     rotations = rotations_of(sim)

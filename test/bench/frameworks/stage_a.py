@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""stage_a.py PORT [--pixels=N] [--domains=N] [--iterations=N] [--repeat=N]: an iteration of stage A (image, loss and gradient by all
-its parameters) with this package and with the PyTorch port, whose folder `src` PORT is, with and without its torch.compile.
+"""stage_a.py PORT [--pixels=N] [--domains=N] [--iterations=N] [--repeat=N]: an iteration of stage A (image, loss and gradient with respect
+to all its parameters) with this package and with the PyTorch port, whose folder `src` PORT is, with and without its torch.compile.
 
 Run by hand, in a Python that has PyTorch. One thread; each in a process of its own, in turn in each of --repeat rounds; seconds are
 processor time. The losses have to agree, or it fails; with mosaic domains they differ, since the port draws its rotations from another

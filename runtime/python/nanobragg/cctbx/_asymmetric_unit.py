@@ -54,7 +54,7 @@ class AsymmetricUnit:
         return mean, count
 
     def restrain_means(self, edges, scales, beta, geometric):
-        """Shells keep their mean intensities: value and gradient by scales."""
+        """Shells keep their mean intensities: value and gradient with respect to scales."""
         now, count = self.means(edges, scales, geometric)
         start, _ = self.means(edges, numpy.ones(self.size), geometric)
         shell = self.shells(edges)

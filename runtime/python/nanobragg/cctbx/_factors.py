@@ -68,7 +68,7 @@ class Factors:
         self._anomalous = numpy.array(parts).T
 
     def _refuse_derivatives(self, *_):
-        raise NotImplementedError("derivatives by f' and f'' are not computed here; nanobragg has them by the parameters f_prime and f_double_prime "
+        raise NotImplementedError("derivatives with respect to f' and f'' are not computed here; the parameters f_prime and f_double_prime of nanobragg have them "
                                   "(docs/structure-factors.md)")
 
     fprime_fdblprime_derivs = property(_refuse_derivatives, _refuse_derivatives)
@@ -161,11 +161,11 @@ class Factors:
         return self._grids[key][0]
 
     def _add_gradients(self, pfs, residual, variance, trusted, frequency, channels, scale, track=False, errors=False):
-        """The gradient of hopper's likelihood by the scales of the asymmetric unit, channel after
-        channel; errors: the diagonal of its second derivatives, in which a pixel's light is its
-        reflections'."""
+        """The gradient of hopper's likelihood with respect to the scales of the asymmetric unit,
+        channel after channel; errors: the diagonal of its second derivatives, in which a pixel's
+        light is its reflections'."""
         if self.spot_scale != 1:
-            raise ValueError("spot_scale is 1 where gradients by structure factors are computed: give the scale of the shot to add_Fhkl_gradients")
+            raise ValueError("spot_scale is 1 where gradients with respect to structure factors are computed: give the scale of the shot to add_Fhkl_gradients")
         rows, unit = self._rows(pfs), self._asu()
         term, per = 1 - 2 * residual - residual**2 / variance, 1 / variance
         first = numpy.where(trusted, 0.5 * term * per / frequency, 0.0)

@@ -140,8 +140,8 @@ class Kernel:
         alive = [i for i, change in enumerate(changes) if change]
         if not alive or not setup.fluence > 0:
             return self.image(numbers, setup), list(numpy.zeros((len(slopes), len(setup.rows))))
-        # The image is its own derivative by the logarithm of the fluence, and so comes with the
-        # others.
+        # The image is its own derivative with respect to the logarithm of the fluence, and so comes
+        # with the others.
         changes.append({"fluence": setup.fluence})
         alive.append(len(slopes))
         names = {name for change in changes for name in change}
@@ -153,7 +153,8 @@ class Kernel:
                 if name in change:
                     row[at:at + size] = numpy.reshape(change[name], -1)
             at += size
-        # Two sweeps: derivatives by the place of pixels need much that the others do not.
+        # Two sweeps: derivatives with respect to the place of pixels need much that the
+        # others do not.
         panels = [i for i in alive if any(name.startswith("panel") for name in changes[i])]
         for group in (panels, [i for i in alive if i not in panels]):
             images |= zip(group, function.jvp(theta, vectors[group]))

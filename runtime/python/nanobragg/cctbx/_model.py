@@ -124,8 +124,8 @@ class Model:
         return image, by
 
     def second_derivatives(self, setups, pixels, numbers, moves, image, slopes):
-        """Second derivatives by each move, (moves, pixels): differences of the compiled first
-        derivatives, of fourth order."""
+        """Second derivatives with respect to each move, (moves, pixels): differences of the
+        compiled first derivatives, of fourth order."""
         result = numpy.zeros((len(moves), len(pixels.rows)))
         for row, move, slope in zip(result, moves, slopes):
             largest = numpy.abs(slope).max(initial=0)

@@ -33,8 +33,8 @@ class Refined:
     def refine(self, refine_id):
         """From now on add_diffBragg_spots computes this derivative."""
         if refine_id not in REFINED:
-            raise ValueError(f"{refine_id} is not a number of what diffBragg refines, which are 0 to {max(REFINED)} but for 20; nanobragg has derivatives by "
-                             "all its parameters, also by fudge, phi, osc and source_weight (Simulator.function)")
+            raise ValueError(f"{refine_id} is not a number of what diffBragg refines, which are 0 to {max(REFINED)} but for 20; nanobragg has derivatives with respect to "
+                             "all its parameters, also fudge, phi, osc and source_weight (Simulator.function)")
         if refine_id in LAMBDA:
             self._use_wave = True
         if refine_id == ETA and self._given_prime is None:
@@ -122,7 +122,7 @@ class Refined:
 
     def _derivative(self, images, refine_id, part=0):
         if (refine_id, part) not in images:
-            raise ValueError(f"there is no derivative by {refine_id}; call refine({refine_id}) and add_diffBragg_spots")
+            raise ValueError(f"there is no derivative with respect to {refine_id}; call refine({refine_id}) and add_diffBragg_spots")
         return images[refine_id, part].whole()
 
     def _hidden_derivative(self, refine_id):

@@ -167,8 +167,8 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
     # Mosaic domains.
 
     def set_mosaic_blocks_prime(self, matrices):
-        """Derivatives of the domains' rotations by the spread, or by each of three: those by the
-        first, then by the second and third."""
+        """Derivatives of the domains' rotations with respect to the spread, or to each of three:
+        those for the first, then for the second and third."""
         self._given_prime = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
 
     def set_mosaic_blocks_dbl_prime(self, matrices):
@@ -275,9 +275,10 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
 
     def add_diffBragg_spots(self, pfs=None, nominal_hkl=None):
         """The photons of pixels (panel, fast, slow, panel, ...) become the first numbers of
-        raw_pixels_roi, and the derivatives by what is refined those of their images; without
-        arguments the pixels of region_of_interest, whose photons begin raw_pixels. nominal_hkl: of
-        each pixel, the reflection that derivatives by structure factors are of."""
+        raw_pixels_roi, and the derivatives with respect to what is refined those of their images;
+        without arguments the pixels of region_of_interest, whose photons begin raw_pixels.
+        nominal_hkl: of each pixel, the reflection that derivatives with respect to structure
+        factors are of."""
         if pfs is None:
             rows = self._region()
             self._spots(rows, None)

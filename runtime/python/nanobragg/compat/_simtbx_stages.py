@@ -143,7 +143,7 @@ class Stages:
         ``seed`` becomes that of another image."""
         image = numpy.array(self._raw(), dtype=float, order="C")
         if not numpy.isfinite(image).all():
-            raise ValueError("raw_pixels has pixels that are no finite number of photons")
+            raise ValueError("raw_pixels has pixels that are not a finite number of photons")
         kind, width, radius = self._psf(self.detector_psf_type)
         (fast0, fast1), (slow0, slow1) = self.region_of_interest
         drawn = numpy.zeros(image.shape, dtype=numpy.uint8)

@@ -420,7 +420,7 @@ class State:
         weight = numpy.array([beam.get_flux() or 1 / n for beam in s.beams])
         wavelength = numpy.array([beam.get_wavelength() or s.wavelength for beam in s.beams])
         if (wavelength > 1e-7).any():
-            raise ValueError(f"xray_beams have wavelengths in m, as simtbx's NBbeam gives them, and {wavelength.max():g} m is none of X-rays; "
+            raise ValueError(f"xray_beams have wavelengths in m, as simtbx's NBbeam gives them, and {wavelength.max():g} m is not one of X-rays; "
                              "set wavelengths in Angstrom times 1e-10")
         s.wavelength = wavelength.sum() / n
         s.polarization = sum(beam.get_polarization_fraction() for beam in s.beams) / n

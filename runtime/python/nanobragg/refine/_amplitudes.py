@@ -53,7 +53,7 @@ class Amplitudes:
 
     @staticmethod
     def slopes(x):
-        """The derivative of log F by x."""
+        """The derivative of log F with respect to x."""
         return 0.5 / numpy.sqrt((1 + x)**2 + _BEND)
 
     def values(self, logarithms):
@@ -63,7 +63,7 @@ class Amplitudes:
         return grid
 
     def gradient(self, grid, by_grid):
-        """The derivative by log F, of that by the numbers of the grid (flat)."""
+        """The derivative with respect to log F, from that with respect to the numbers of the grid (flat)."""
         nodes = self.nodes
         return numpy.bincount(self.of_node, weights=by_grid[nodes] * grid.reshape(-1)[nodes], minlength=self.size)
 

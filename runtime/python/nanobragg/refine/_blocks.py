@@ -154,8 +154,8 @@ class Measurement:
 
 
 class Blocks:
-    """Photons of pixels and their derivatives by the numbers x = (sets of OF_SET, what is shared,
-    and of each lattice strains of the cell and B).
+    """Photons of pixels and their derivatives with respect to the numbers x = (sets of OF_SET, what
+    is shared, and of each lattice strains of the cell and B).
 
     sim: a Simulator with averages in closed form, whose numbers are where x is 0. boxes: the
     pixels. of: the lattice of each set of blocks; None: one set each. more: Quantities beside

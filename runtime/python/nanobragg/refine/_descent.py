@@ -9,10 +9,10 @@ class Descent:
     the rows the ranks exchange dot products alone. One sum over ranks for each evaluation has the
     value, the shared gradient and those dot products.
 
-    problem.each(shared, own): for each shot of this rank None, or value, gradient by the shared
-    numbers, by the shot's own. problem.rest(shared): value and gradient of what does not depend on
-    shots, asked on the first rank. Numbers have units in which the curvature is about 1, so that
-    the first step is minus the gradient.
+    problem.each(shared, own): for each shot of this rank None, or value, gradient with respect to
+    the shared numbers, and to the shot's own. problem.rest(shared): value and gradient of what does not
+    depend on shots, asked on the first rank. Numbers have units in which the curvature is about 1,
+    so that the first step is minus the gradient.
     """
 
     def __init__(self, ranks, problem, shared, own, memory=8):

@@ -105,7 +105,7 @@ def _rows(blocks, x):
 
 
 def _response(blocks, x, light, background):
-    """Counts above the background, and their slope by the light."""
+    """Counts above the background, and their slope with respect to the light."""
     if not blocks._answers(x):
         return light, numpy.ones(len(light))
     lost = blocks.dead_time(x) / blocks.seconds if blocks.seconds else 0.0

@@ -79,7 +79,7 @@ class Joint:
         return numpy.concatenate([numpy.linalg.solve(self.root, by_p) if len(by_p) else by_p, by_factors * self.unit])
 
     def _slopes(self, shared):
-        """Derivatives of log structure factors by their numbers."""
+        """Derivatives of log structure factors with respect to their numbers."""
         factors = self.shared.split(self.shared_at(shared))[1]
         return self.shared.amplitudes.slopes(factors) if self.shared.amplitudes else factors
 

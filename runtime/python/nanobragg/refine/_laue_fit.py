@@ -345,7 +345,7 @@ class LaueFit:
         return about
 
     def _of_crystal(self, crystal, own, x, free, k):
-        """Places of a crystal's spots, and their slopes by the free numbers."""
+        """Places of a crystal's spots, and their slopes with respect to the free numbers."""
         change = numpy.tensordot(own, CHANGES, 1)
         self.sim["reciprocal_matrix"] = METRES * linalg.expm(change) @ crystal.matrix
         table = self.sim.reflections(miller_index=crystal.hkl)

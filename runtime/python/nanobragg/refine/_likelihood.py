@@ -29,7 +29,8 @@ class GaussianLikelihood:
         return (varies * (1 - left**2 / variance) - 2 * left) / (2 * variance), 1 / variance + varies / (2 * variance**2)
 
     def at(self, crystal, steps=6):
-        """The value for these photons of the crystal, its derivative by them, and all photons."""
+        """The value for these photons of the crystal, its derivative with respect to them, and all
+        photons."""
         for _ in range(steps):  # Fisher's scoring; planes are linear, so a few steps do
             slope, curvature = self._by_photons(crystal + self.planes)
             change = Planes(self.boxes, numpy.sqrt(curvature)).of(-slope / curvature)

@@ -101,7 +101,8 @@ def _inverse(matrices):
 
 
 class Foretold:
-    """Moments of the spots of a still by Blocks, and their derivatives by the numbers of these.
+    """Moments of the spots of a still by Blocks, and their derivatives with respect to the numbers
+    of these.
 
     hkl, lattice, panel, spread: of MomentFit.
     """

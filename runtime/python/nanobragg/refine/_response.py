@@ -51,8 +51,8 @@ class Response:
 
 
 def counted(light, background, own, lost, gain):
-    """The counts above the background, over ``own``, and their derivatives by the light, by
-    ``lost``, and by the logarithm of the gain.
+    """The counts above the background, over ``own``, and their derivatives with respect to the
+    light, to ``lost``, and to the logarithm of the gain.
 
     m photons in an exposure make gain * m * exp(-lost * m) counts, lost the dead time over the
     exposure. light: photons of the model's intensities, own: each one's intensity to the model's:

@@ -56,8 +56,8 @@ class Rejected(Exception):
 
 
 class _Model:
-    """Photons of the listed pixels and their derivatives by x = (orientation, strains, log scale,
-    log further factors)."""
+    """Photons of the listed pixels and their derivatives with respect to x = (orientation, strains,
+    log scale, log further factors)."""
 
     def __init__(self, sim, cell, further):
         self.cell = cell
@@ -108,7 +108,8 @@ class _Model:
         return last[2]
 
     def gradient(self, x, by_photons):
-        """The derivative by x of what has this derivative by the photons, (size,)."""
+        """The derivative with respect to x of what has this derivative with respect to the photons,
+        (size,)."""
         theta, values = self._theta(x)
         by = self.function.unpack(self.function.vjp(theta, by_photons))
         crystal = numpy.einsum("kij,ij->k", self.cell.derivatives(x[:self.cell.size]), by["reciprocal_matrix"]) * METRES

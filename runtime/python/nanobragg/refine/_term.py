@@ -148,8 +148,8 @@ class Term:
         return x
 
     def value_and_gradient(self, x, point):
-        """The value, and its derivatives by the shot's own numbers, by p, and by log structure
-        factors."""
+        """The value, and its derivatives with respect to the shot's own numbers, p, and log
+        structure factors."""
         function = self._kept or self._function(point, self._all_names())
         theta, values = self._theta(x, point, point.grid is not None)
         begin = time.perf_counter()
@@ -173,8 +173,8 @@ class Term:
         return own, self.shared.common.gradient(point.p, by), factors
 
     def jacobian(self, x, point):
-        """Weighted derivatives of the pixels by the shot's own numbers and p, planes taken out:
-        (size + p, pixels)."""
+        """Weighted derivatives of the pixels with respect to the shot's own numbers and p, planes
+        taken out: (size + p, pixels)."""
         function = self._function(point, self.names)
         theta, values = self._theta(x, point, False)
         directions = [{"reciprocal_matrix": d * METRES} for d in self.cell.derivatives(x[:self.cell.size])]

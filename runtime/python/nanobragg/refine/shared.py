@@ -252,8 +252,8 @@ class _Run:
 
     def _without_lost(self, shared):
         """Structure factors that fell below 1/4 of their start begin again from there: the gradient
-        by the logarithm of what is nearly nothing is nearly nothing, and one that a long step has
-        thrown away would not come back."""
+        with respect to the logarithm of what is nearly nothing is nearly nothing, and one that a
+        long step has thrown away would not come back."""
         p, factors = self.model.split(shared)
         if self.model.amplitudes:
             factors = numpy.maximum(factors, self.model.amplitudes.numbers(-numpy.log(4)))
