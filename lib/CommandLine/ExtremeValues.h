@@ -1,4 +1,4 @@
-// Which flags could have made numbers that are not finite?.
+// Which flags could have made numbers that are not finite?
 #ifndef NANOBRAGG_COMMANDLINE_EXTREMEVALUES_H
 #define NANOBRAGG_COMMANDLINE_EXTREMEVALUES_H
 

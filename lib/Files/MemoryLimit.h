@@ -1,4 +1,4 @@
-// How much memory may this process have?.
+// How much memory may this process have?
 #ifndef NANOBRAGG_FILES_MEMORYLIMIT_H
 #define NANOBRAGG_FILES_MEMORYLIMIT_H
 

@@ -59,7 +59,7 @@ AtomFile parseAtoms(const std::string &path, const std::string &text) {
   forEachLine(text, [&](std::size_t line, const std::vector<std::string_view> &words) {
     if (words[0] == "space_group") {
       if (words.size() < 2 || !file.spaceGroup.empty())
-        throw FileError(path, line, "needs the name of the space group behind space_group, once");
+        throw FileError(path, line, "needs the name of the space group after space_group, once");
       for (std::size_t i = 1; i < words.size(); ++i)
         file.spaceGroup += (i > 1 ? " " : "") + std::string(words[i]);
       return;

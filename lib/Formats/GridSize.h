@@ -1,4 +1,4 @@
-// Is a box of Miller indices sane?.
+// Is a box of Miller indices sane?
 #ifndef NANOBRAGG_FORMATS_GRIDSIZE_H
 #define NANOBRAGG_FORMATS_GRIDSIZE_H
 

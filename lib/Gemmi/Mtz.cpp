@@ -125,7 +125,7 @@ std::size_t phaseColumnOf(const std::string &path, const gemmi::Mtz &mtz, std::s
   for (std::size_t i = amplitudes; i < mtz.columns.size(); ++i)
     if (mtz.columns[i].type == 'P')
       return i;
-  throw FileError(path, "has no column of phases behind " + label +
+  throw FileError(path, "has no column of phases after " + label +
                             "; anomalous scatterers add to complex structure factors: name a "
                             "column of amplitudes that has phases");
 }

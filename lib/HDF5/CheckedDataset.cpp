@@ -159,7 +159,7 @@ std::string CheckedDataset::unit() const {
   const Handle attribute(H5Aopen(data, "units", H5P_DEFAULT));
   const Handle kind(H5Aget_type(attribute)), space(H5Aget_space(attribute));
   if (!kind.valid() || H5Tget_class(kind) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1)
-    refuse("has units that are no text");
+    refuse("has units that are not text");
   if (H5Tis_variable_str(kind)) {
     char *text = nullptr;
     if (H5Aread(attribute, kind, &text) < 0 || !text)
@@ -291,7 +291,7 @@ void CheckedDataset::checkChunk(const std::vector<hsize_t> &offset, std::size_t 
   if (begin == HADDR_UNDEF) // none: there are fill values
     return;
   if (double(begin) + double(size) > fileBytes)
-    refuse("has a chunk behind its end; it is damaged");
+    refuse("has a chunk beyond its end; it is damaged");
   std::vector<std::byte> raw(size);
   std::uint32_t mask = 0;
   if (H5Dread_chunk(data, H5P_DEFAULT, offset.data(), &mask, raw.data()) < 0)

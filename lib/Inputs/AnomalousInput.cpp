@@ -75,7 +75,7 @@ Scatterers atomsOfModel(const io::NameAndLabel &file, const std::string &content
   for (const std::string &element : wanted)
     if (std::ranges::find(model.atoms, element, &io::LabelledAtom::label) == model.atoms.end())
       throw io::FileError(file.name, "has no atoms of the element " + io::inQuotes(element) +
-                                         ", which is named behind its colon");
+                                         ", which is named after its colon");
   if (table)
     for (std::string &label : table->labels)
       label = inCapitals(label); // as the model's

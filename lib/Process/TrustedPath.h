@@ -1,4 +1,4 @@
-// Who can change what a path leads to?.
+// Who can change what a path leads to?
 #ifndef NANOBRAGG_RUNTIME_TRUSTEDPATH_H
 #define NANOBRAGG_RUNTIME_TRUSTEDPATH_H
 

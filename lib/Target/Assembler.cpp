@@ -53,7 +53,7 @@ std::string findAssembler(std::string_view chip) {
                     std::string(vendor->toolkitFolder) + "/" + program);
     if (!isProgram(named))
       throw std::runtime_error(variable + " names '" + named + "', which is not a program; name " +
-                               program + ", or say off to leave its work to the driver of the GPU");
+                               program + ", or off, to leave its work to the driver of the GPU");
     return named;
   }
   for (const std::string &folder : foldersFor(*vendor))

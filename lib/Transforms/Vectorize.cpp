@@ -318,7 +318,7 @@ LogicalResult LaneRewriter::rewriteOp(Operation *op) {
     return refuse(op, isa_and_nonnull<NBDialect>(op->getDialect())
                           ? "cannot be computed in lanes"
                           : "cannot be computed in lanes; what lowers arithmetic or loops "
-                            "(convert-to-llvm) belongs behind --nb-outline-kernel");
+                            "(convert-to-llvm) belongs after --nb-outline-kernel");
 
   if (auto division = dyn_cast<arith::DivFOp>(op); division && multiplyByReciprocal(division))
     return success();

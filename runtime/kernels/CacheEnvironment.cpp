@@ -56,7 +56,7 @@ sizeFromEnvironment(const std::function<void(const std::string &)> &warn) {
   const auto bytes = parseSize(size);
   if (!bytes && warn)
     warn("NB_CACHE_SIZE is not a size: '" + std::string(size) +
-         "'; give a number of bytes, or one with K, M or G behind it, as 256M");
+         "'; give a number of bytes, or one followed by K, M or G, such as 256M");
   return bytes;
 }
 

@@ -205,7 +205,7 @@ std::vector<TunedSchedule> schedulesFromJson(const std::string &text) {
   try {
     const auto json = nlohmann::json::parse(text);
     if (!json.is_object() || json.value("format", "") != formatName)
-      throw std::runtime_error("this is no file of nb-cache export: its \"format\" is not \"" +
+      throw std::runtime_error("this is not a file of nb-cache export: its \"format\" is not \"" +
                                std::string(formatName) + "\"");
     if (const int version = json.value("version", 0); version != formatVersion)
       throw std::runtime_error("the file has version " + std::to_string(version) +

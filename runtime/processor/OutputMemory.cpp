@@ -52,7 +52,7 @@ std::size_t OutputMemory::find(std::string_view name, nb_image_type wanted) cons
       refuse("went to memory of the caller");
     return i;
   }
-  refuse(places.empty() ? "is not there before the first run" : "is none of the kernel's");
+  refuse(places.empty() ? "is not there before the first run" : "is not an output of the kernel");
   return 0;
 }
 

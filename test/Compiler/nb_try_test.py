@@ -258,7 +258,7 @@ class NbTry(unittest.TestCase):
         run('export', 'again.json', folder='other')
         self.assertEqual(json.loads((self.folder / 'again.json').read_text()), file)
         (self.folder / 'bad.json').write_text('{"format": "other"}')
-        self.assertIn('bad.json: this is no file of nb-cache export', run('import', 'bad.json', status=1))
+        self.assertIn('bad.json: this is not a file of nb-cache export', run('import', 'bad.json', status=1))
         self.assertIn('import needs the name of a file', run('import', status=2))
 
     def test_a_kept_schedule_is_taken(self):

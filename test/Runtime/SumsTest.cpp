@@ -116,8 +116,9 @@ TEST(Sums, OutputsAreFoundByNameAndType) {
               ThrowsMessage<std::invalid_argument>(HasSubstr("memory of the caller")));
   EXPECT_THAT([&] { memory.floats("gradient.phi0"); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("holds doubles")));
-  EXPECT_THAT([&] { memory.numbers("gradient.cell_a"); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("'gradient.cell_a' is none")));
+  EXPECT_THAT(
+      [&] { memory.numbers("gradient.cell_a"); },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("'gradient.cell_a' is not an output")));
 }
 
 /// Rows of all parts, which have to follow each other.

@@ -144,7 +144,7 @@ TEST_F(TunedSchedulesTest, FilesThatAreNoSchedules) {
   };
   EXPECT_EQ(refusal(file.dump()), "");
   EXPECT_THAT(refusal("{"), HasSubstr("is not JSON"));
-  EXPECT_THAT(refusal("[]"), HasSubstr("no file of nb-cache export"));
+  EXPECT_THAT(refusal("[]"), HasSubstr("not a file of nb-cache export"));
   const auto with = [&](const char *key, nlohmann::json value) {
     auto changed = file;
     changed["schedules"][0][key] = std::move(value);

@@ -56,7 +56,7 @@ static llvm::Error loopsAreGone(func::FuncOp function) {
                                "' are no scf.for with '" + names::loop +
                                "' any more, which nb-outline-kernel takes: passes that make other "
                                "loops or branches of them (scf-for-to-while, convert-scf-to-cf) "
-                               "belong behind it");
+                               "belong after it");
 }
 
 Expected<Progress> nb::progressOf(ModuleOp program) {

@@ -53,7 +53,7 @@ LogicalResult KernelPlan::checkTiles() {
       return WalkResult::advance();
     loop.emitError("the loop over ") << (rows ? "rows" : "panels")
                                      << " no longer goes from 0 in steps of 1, as a tile's does; "
-                                        "what changed it belongs behind --nb-outline-kernel";
+                                        "what changed it belongs after --nb-outline-kernel";
     return WalkResult::interrupt();
   });
   if (walked.wasInterrupted())
@@ -63,7 +63,7 @@ LogicalResult KernelPlan::checkTiles() {
     return success();
   return nest.emitError("the loops over panels and rows are no longer one in the other, which a "
                         "tile bounds; what merged or dissolved them (affine-loop-coalescing) "
-                        "belongs behind --nb-outline-kernel");
+                        "belongs after --nb-outline-kernel");
 }
 
 LogicalResult KernelPlan::findResults() {
@@ -133,7 +133,7 @@ LogicalResult KernelPlan::findSaved() {
              << (isa<NBDialect>(value.getType().getDialect())
                      ? "run --convert-nb-to-arith first"
                      : "what lowers memory (finalize-memref-to-llvm, convert-to-llvm) belongs "
-                       "behind --nb-outline-kernel");
+                       "after --nb-outline-kernel");
   }
   return success();
 }

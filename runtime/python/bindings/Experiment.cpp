@@ -330,7 +330,7 @@ nb::list quantities() {
 
 void bindExperiment(nb::module_ &module) {
   nb::class_<LabPanel>(module, "Panel",
-                       "A panel of a detector where it stands, the sample at the origin.")
+                       "A panel of a detector, in the laboratory, with the sample at the origin.")
       .def(
           "__init__",
           [](LabPanel *self, const Vec3 &origin, const Vec3 &fast, const Vec3 &slow,
@@ -465,7 +465,7 @@ void bindExperiment(nb::module_ &module) {
                           undefined);
       },
       nb::arg("file"), nb::arg("frame"),
-      "A frame of an NXmx file, (slow, fast), and the number of pixels that are none.");
+      "A frame of an NXmx file, (slow, fast), and the number of pixels without data.");
 
   module.def(
       "parse_image",

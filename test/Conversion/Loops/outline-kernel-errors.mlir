@@ -104,7 +104,7 @@ func.func @stored(%n: index, %x: f64, %buffer: memref<?xf64>) -> tensor<?x?x?xf6
 // -----
 
 func.func @memory(%n: index, %m: memref<?xf64>) -> tensor<?x?x?xf64> {
-  // expected-error @below {{a value of type 'memref<1xf64>' cannot be kept in the workspace; what lowers memory (finalize-memref-to-llvm, convert-to-llvm) belongs behind --nb-outline-kernel}}
+  // expected-error @below {{a value of type 'memref<1xf64>' cannot be kept in the workspace; what lowers memory (finalize-memref-to-llvm, convert-to-llvm) belongs after --nb-outline-kernel}}
   %one = memref.cast %m : memref<?xf64> to memref<1xf64>
   %a = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {
     %x = memref.load %one[%p] : memref<1xf64>
@@ -120,7 +120,7 @@ func.func @shifted_rows(%n: index, %x: f64) -> tensor<?x?x?xf64> {
   %c1 = arith.constant 1 : index
   %image = memref.alloc(%n) : memref<?xf64>
   scf.for %p = %c0 to %n step %c1 {
-    // expected-error @below {{the loop over rows no longer goes from 0 in steps of 1, as a tile's does; what changed it belongs behind --nb-outline-kernel}}
+    // expected-error @below {{the loop over rows no longer goes from 0 in steps of 1, as a tile's does; what changed it belongs after --nb-outline-kernel}}
     scf.for %s = %c1 to %n step %c1 {
       memref.store %x, %image[%s] : memref<?xf64>
     } {nb.loop = #nb.dim<slow>}
@@ -135,7 +135,7 @@ func.func @coalesced(%n: index, %x: f64) -> tensor<?x?x?xf64> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %image = memref.alloc(%n) : memref<?xf64>
-  // expected-error @below {{the loops over panels and rows are no longer one in the other, which a tile bounds; what merged or dissolved them (affine-loop-coalescing) belongs behind --nb-outline-kernel}}
+  // expected-error @below {{the loops over panels and rows are no longer one in the other, which a tile bounds; what merged or dissolved them (affine-loop-coalescing) belongs after --nb-outline-kernel}}
   scf.for %p = %c0 to %n step %c1 {
     memref.store %x, %image[%p] : memref<?xf64>
   } {nb.loop = #nb.dim<panel>}
