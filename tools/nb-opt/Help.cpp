@@ -22,13 +22,16 @@ static bool isOwn(StringRef line) {
   return name.starts_with("nb-") || name.starts_with("convert-nb-");
 }
 
-/// An entry goes with the lines of its options.
+/// The help with the passes and pipelines of nb ahead of all options. An entry goes with the lines
+/// of its options.
 static std::string grouped(StringRef help) {
-  std::string text, own, others, title;
+  std::string first, text, own, others, title;
   bool toOwn = false;
   const auto endList = [&] {
-    if (!title.empty())
-      text += title + " of nb:\n" + own + title + " of MLIR:\n" + others;
+    if (!title.empty()) {
+      first += title + " of nb:\n" + own + "\n";
+      text += title + " of MLIR:\n" + others;
+    }
     own = others = title = "";
   };
   for (const StringRef line : llvm::split(help, '\n')) {
@@ -45,7 +48,8 @@ static std::string grouped(StringRef help) {
     (title.empty() ? text : toOwn ? own : others) += line.str() + "\n";
   }
   endList();
-  return StringRef(text).drop_back().str();
+  const auto [head, options] = StringRef(text).drop_back().split("OPTIONS:\n");
+  return head.str() + first + "OPTIONS:\n" + options.str();
 }
 
 int nb::printGrouped(llvm::function_ref<int()> print) {
