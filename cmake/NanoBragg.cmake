@@ -51,12 +51,24 @@ function(nb_precompile target headers)
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
+# nb_batch(TARGET): with NB_BATCHES, eight of TARGET's files are compiled as one. They read the same headers and
+# instantiate the same templates, and names in them that are for one file are not twice in a target.
+function(nb_batch target)
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources count)
+  if(NB_BATCHES AND count GREATER 3)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
+                                               UNITY_BUILD_CODE_BEFORE_INCLUDE "#undef DEBUG_TYPE")
+  endif()
+endfunction()
+
 # nb_add_library(NAME SOURCES... [LINK libs...]): a static library that knows nothing of MLIR.
 # Headers are included by their path from the root, installed ones as "nanobragg/NAME.h".
 function(nb_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   nb_precompile(${name} ${NB_HEADERS})
+  nb_batch(${name})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/runtime/include>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
@@ -93,6 +105,7 @@ function(nb_add_mlir_library name)
   nb_use_mlir(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   nb_precompile(${name} ${NB_MLIR_HEADERS})
+  nb_batch(${name})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -158,6 +171,7 @@ function(nb_add_program name)
   else()
     nb_precompile(${name} ${NB_HEADERS})
   endif()
+  nb_batch(${name})
 endfunction()
 
 # nb_add_unit_test(NAME SOURCES... [MLIR] LINK libs...): a GoogleTest program, one ctest entry. MLIR: its
@@ -172,6 +186,7 @@ function(nb_add_unit_test name)
   else()
     nb_precompile(${name} ${NB_HEADERS})
   endif()
+  nb_batch(${name})
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 

@@ -14,7 +14,7 @@ namespace {
 
 /// The averaged variables, in the order of the variables of ScatteringVector.
 enum Variable { RotationA, RotationB, RotationC, Wavelength, Hdiv, Vdiv, Fast, Slow, Phi, Count };
-using Point = std::array<double, Count>;
+using Deviations = std::array<double, Count>;
 
 constexpr double varianceOf(int variable) { return variable < Fast ? 1 : 1.0 / 12; }
 
@@ -40,7 +40,7 @@ public:
       axes[i] = unit(r.reciprocalCell.vectors[i]);
   }
 
-  Vec3 at(const Point &t) const {
+  Vec3 at(const Deviations &t) const {
     const auto moved = [&](Variable v) { return width[v] * t[v]; };
     Vec3 ray = sum(place.position, sum(scaled(place.panel.fastAxis, moved(Fast)),
                                        scaled(place.panel.slowAxis, moved(Slow))));
@@ -56,7 +56,7 @@ public:
     return rotatedAbout(e.goniometer.spindleAxis, -moved(Phi), q);
   }
 
-  Point width;
+  Deviations width;
 
 private:
   const Experiment &e;
@@ -91,7 +91,7 @@ Square covarianceOfSpot(const Experiment &e, const Report &r) {
   return c;
 }
 
-/// By the variables, and what comes of their spreads and the spot together.
+/// By the variables, and what comes of their wideVariables and the spot together.
 struct Linear {
   std::array<Vec3, Count> slope{};
   Square covariance;
@@ -100,7 +100,7 @@ struct Linear {
 constexpr double step = 0.02;
 
 Vec3 at(const ScatteringVector &q, int i, double x, int j, double y) {
-  Point t{};
+  Deviations t{};
   t[std::size_t(i)] += x;
   t[std::size_t(j)] += y;
   return q.at(t);
@@ -140,7 +140,7 @@ double errorAt(const ScatteringVector &q, const Square &ofSpot) {
   return steepest * std::sqrt(form(shift, precision, shift));
 }
 
-/// The largest error over the places, without the spreads from `first` to `last`.
+/// The largest error over the places, without the wideVariables from `first` to `last`.
 double largestError(const Experiment &e, const Report &r, int first = 0, int last = -1) {
   const Square ofSpot = covarianceOfSpot(e, r);
   double largest = 0;
@@ -153,11 +153,11 @@ double largestError(const Experiment &e, const Report &r, int first = 0, int las
   return largest;
 }
 
-struct Spread {
+struct WideVariable {
   Variable first, last;
   const char *isTooWide;
 };
-constexpr Spread spreads[] = {
+constexpr WideVariable wideVariables[] = {
     {RotationA, RotationC, "the mosaicity is too wide: --average=draws has no such bound"},
     {Wavelength, Wavelength,
      "the bandwidth is too wide: give several lines of a smaller one (--spectrum)"},
@@ -187,9 +187,9 @@ std::optional<std::string> inexactAverage(const Experiment &e, const Report &r) 
   const double estimate = averageError(e, r), error = averageErrorMayBe * estimate;
   if (!(error > e.average.tolerance))
     return {};
-  const Spread *widest = nullptr;
+  const WideVariable *widest = nullptr;
   double without = estimate;
-  for (const Spread &spread : spreads)
+  for (const WideVariable &spread : wideVariables)
     if (const double left = largestError(e, r, spread.first, spread.last); left < without) {
       widest = &spread;
       without = left;

@@ -73,9 +73,9 @@ namespace {
 std::mutex targetsMutex;
 std::vector<std::string> openTargets;
 
-struct Descriptor {
+struct LockDescriptor {
   int number;
-  ~Descriptor() {
+  ~LockDescriptor() {
     if (number >= 0)
       ::close(number);
   }
@@ -96,8 +96,8 @@ void releaseTarget(const std::string &target) {
 
 /// So that of runs that look at the same moment the second sees what the first has made. Where
 /// there are no locks, or somebody else has this one, there is none.
-Descriptor lockFolder(const std::string &folder) {
-  Descriptor lock{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC)};
+LockDescriptor lockFolder(const std::string &folder) {
+  LockDescriptor lock{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC)};
   constexpr int mostTries = 1000;
   for (int i = 0; i != mostTries && ::flock(lock.number, LOCK_EX | LOCK_NB) != 0; ++i) {
     if (errno != EWOULDBLOCK && errno != EINTR)
@@ -203,7 +203,7 @@ OutputFile OutputFile::claim(const std::string &path, int part) {
       (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)))
     return claim;
   sweepTemporaries(folder);
-  const Descriptor lock = lockFolder(folder);
+  const LockDescriptor lock = lockFolder(folder);
   const std::string ending = claimOf(target.substr(folder.size())) + std::to_string(part) + "-";
   if (isTemporaryHeld(folder, ending))
     refuseSecondRun(path);
@@ -308,7 +308,7 @@ void OutputFile::commit() {
   trace::Span span("files", "put into place");
   span.explain([&] { return name; });
   // The lock that tells others that the temporary is in use goes with its last descriptor.
-  const Descriptor lock{temporary ? ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1};
+  const LockDescriptor lock{temporary ? ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1};
   if (::close(std::exchange(descriptor, -1)) != 0)
     fail("written", errno);
   if (temporary)

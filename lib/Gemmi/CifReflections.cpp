@@ -14,10 +14,11 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr const char *as = "CIF";
-const std::vector<std::string_view> usual = {"F_meas_au", "F_meas", "F_calc_au", "F_calc"};
+constexpr const char *asCif = "CIF";
+const std::vector<std::string_view> usualCif = {"F_meas_au", "F_meas", "F_calc_au", "F_calc"};
 /// Where phases are asked for.
-const std::vector<std::string_view> usualWithPhase = {"F_calc_au", "F_calc", "F_meas_au", "F_meas"};
+const std::vector<std::string_view> usualCifWithPhase = {"F_calc_au", "F_calc", "F_meas_au",
+                                                         "F_meas"};
 
 ColumnKind kindOf(std::string_view tag) {
   if (tag == "F_meas_au" || tag == "F_meas" || tag == "F_calc" || tag == "F_calc_au")
@@ -129,7 +130,7 @@ void refuseSeveral(const std::string &path, gemmi::ReflnBlock &block, const char
 
 std::optional<std::array<double, 6>> cellOfCifReflections(const std::string &path,
                                                           const std::string &content) {
-  return withGemmi(path, as, [&]() -> std::optional<std::array<double, 6>> {
+  return withGemmi(path, asCif, [&]() -> std::optional<std::array<double, 6>> {
     std::vector<std::string> ignored;
     const gemmi::ReflnBlock block = blockOf(path, content, ignored);
     if (!block.cell.is_crystal())
@@ -142,7 +143,7 @@ std::optional<std::array<double, 6>> cellOfCifReflections(const std::string &pat
 StructureFactors readCifReflections(const NameAndLabel &file, const std::string &content,
                                     double defaultF, bool phases) {
   const std::string &path = file.name;
-  return withGemmi(path, as, [&] {
+  return withGemmi(path, asCif, [&] {
     StructureFactors result;
     gemmi::ReflnBlock block = blockOf(path, content, result.warnings);
     refuseSeveral(path, block, "wavelength_id", "wavelengths");
@@ -156,8 +157,8 @@ StructureFactors readCifReflections(const NameAndLabel &file, const std::string 
     if (file.label.empty() && !phases)
       preferMeasured(columns);
     const AmplitudeChoice choice =
-        phases ? chooseAmplitudes(path, file.label, onlyAmplitudes(columns), usualWithPhase)
-               : chooseAmplitudes(path, file.label, columns, usual);
+        phases ? chooseAmplitudes(path, file.label, onlyAmplitudes(columns), usualCifWithPhase)
+               : chooseAmplitudes(path, file.label, columns, usualCif);
     const std::size_t phase = phases ? phaseColumnOf(path, columns, choice) : 0;
     if (const std::string *name = gemmi::impl::find_spacegroup_hm_value(block.block);
         name && !gemmi::cif::is_null(*name) && !block.spacegroup)

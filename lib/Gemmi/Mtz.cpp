@@ -12,14 +12,14 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr const char *as = "MTZ";
-const std::vector<std::string_view> usual = {
+constexpr const char *asMtz = "MTZ";
+const std::vector<std::string_view> usualMtz = {
     "F",      "FP",     "FOBS", "F-obs",   "F-obs-filtered", "FMEAN", "F_meas",
     "FTOXD3", "FC_ALL", "FC",   "F-model", "FMODEL",         "FCALC"};
 
 /// Where phases are asked for.
-const std::vector<std::string_view> usualWithPhase = {"FC_ALL", "FC",  "F-model", "FMODEL", "FCALC",
-                                                      "F-calc", "FWT", "FP",      "F"};
+const std::vector<std::string_view> usualMtzWithPhase = {
+    "FC_ALL", "FC", "F-model", "FMODEL", "FCALC", "F-calc", "FWT", "FP", "F"};
 
 ColumnKind kindOf(char type) {
   switch (type) {
@@ -192,7 +192,7 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const gemmi
 
 std::optional<std::array<double, 6>> cellOfMtz(const std::string &path,
                                                const std::string &content) {
-  return withGemmi(path, as, [&] {
+  return withGemmi(path, asMtz, [&] {
     const gemmi::Mtz mtz = headersOf(path, content);
     const gemmi::UnitCell &cell = mtz.get_cell();
     requireCell(path, cell);
@@ -203,14 +203,14 @@ std::optional<std::array<double, 6>> cellOfMtz(const std::string &path,
 StructureFactors readMtz(const NameAndLabel &file, const std::string &content, double defaultF,
                          bool phases) {
   const std::string &path = file.name;
-  return withGemmi(path, as, [&] {
+  return withGemmi(path, asMtz, [&] {
     const gemmi::Mtz mtz = headersOf(path, content);
     std::vector<NamedColumn> columns = columnsOf(mtz);
     std::optional<std::size_t> phaseColumn;
     if (phases) // one amplitude has one phase
       columns = onlyAmplitudes(columns);
     const AmplitudeChoice choice =
-        chooseAmplitudes(path, file.label, columns, phases ? usualWithPhase : usual);
+        chooseAmplitudes(path, file.label, columns, phases ? usualMtzWithPhase : usualMtz);
     if (phases)
       phaseColumn = phaseColumnOf(path, mtz, choice.plus);
     if (!mtz.spacegroup)

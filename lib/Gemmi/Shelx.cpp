@@ -17,7 +17,7 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr const char *as = "a SHELX file";
+constexpr const char *asShelx = "a SHELX file";
 
 /// The crystal that an .ins file describes.
 struct Instructions {
@@ -124,7 +124,7 @@ Instructions readInstructions(const std::string &path) {
 
 Instructions instructionsOf(const std::string &hkl) {
   const std::string path = instructionsBeside(hkl);
-  return withGemmi(path, as, [&] { return readInstructions(path); });
+  return withGemmi(path, asShelx, [&] { return readInstructions(path); });
 }
 
 /// Up to the reflection 0 0 0; what has no sigma above 0 was not measured.
@@ -174,12 +174,13 @@ std::vector<UniqueReflection> reflectionsOf(const std::string &path, const std::
 } // namespace
 
 std::optional<std::array<double, 6>> cellOfShelx(const std::string &path) {
-  return withGemmi(path, as, [&] { return std::optional(numbersOf(instructionsOf(path).cell)); });
+  return withGemmi(path, asShelx,
+                   [&] { return std::optional(numbersOf(instructionsOf(path).cell)); });
 }
 
 StructureFactors readShelx(const NameAndLabel &file, const std::string &content, double defaultF) {
   const std::string &path = file.name;
-  return withGemmi(path, as, [&] {
+  return withGemmi(path, asShelx, [&] {
     const Instructions crystal = instructionsOf(path);
     std::vector<UniqueReflection> unique = reflectionsOf(path, content, crystal);
     if (crystal.hklf == 4)

@@ -87,22 +87,4 @@ void scaleRowsToPgm(std::span<const float> image, const ImageRegion &region, std
             });
 }
 
-std::vector<std::uint16_t> scaleToInt(std::span<const float> image, const ImageRegion &region,
-                                      double scale, double adcOffset) {
-  requireSize(image, region);
-  std::vector<std::uint16_t> result(image.size());
-  scaleRowsToInt(image, region, 0, region.panels * region.slowPixels, region.fastPixels, scale,
-                 adcOffset, result.data());
-  return result;
-}
-
-std::vector<std::uint8_t> scaleToPgm(std::span<const float> image, const ImageRegion &region,
-                                     double scale) {
-  requireSize(image, region);
-  std::vector<std::uint8_t> result(image.size());
-  scaleRowsToPgm(image, region, 0, region.panels * region.slowPixels, region.fastPixels, scale,
-                 result.data());
-  return result;
-}
-
 } // namespace nanobragg::io

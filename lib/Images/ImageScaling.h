@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace nanobragg::io {
 
@@ -17,20 +16,14 @@ double chooseIntScale(double requested, double maximum);
 /// image.
 double choosePgmScale(double requested, double rmsd, double intScale);
 
-/// photons * scale + adcOffset, clipped to 0..65535 and rounded; 0 outside the region. A pixel that
-/// is not a number becomes 0.
-std::vector<std::uint16_t> scaleToInt(std::span<const float> image, const ImageRegion &region,
-                                      double scale, double adcOffset);
-
-/// photons * scale clipped to 0..255 and truncated; 0 outside the region.
-std::vector<std::uint8_t> scaleToPgm(std::span<const float> image, const ImageRegion &region,
-                                     double scale);
-
-/// The first `width` pixels of rows [begin, end) of the image, counted through all panels, by the
-/// same rules: pieces of the above for who needs them one after the other. `out` has room for them.
+/// The first `width` pixels of rows [begin, end) of the image, counted through all panels: photons
+/// * scale + adcOffset, clipped to 0..65535 and rounded; 0 outside the region. A pixel that is not
+/// a number becomes 0. `out` has room for them.
 void scaleRowsToInt(std::span<const float> image, const ImageRegion &region, std::int64_t begin,
                     std::int64_t end, std::int64_t width, double scale, double adcOffset,
                     std::uint16_t *out);
+
+/// The same of photons * scale, clipped to 0..255 and truncated.
 void scaleRowsToPgm(std::span<const float> image, const ImageRegion &region, std::int64_t begin,
                     std::int64_t end, std::int64_t width, double scale, std::uint8_t *out);
 

@@ -48,16 +48,16 @@ void sumSquares(std::size_t pixels, std::size_t fast, std::size_t half, ValueOf 
   }
 }
 
-struct Moments {
+struct LocalMoments {
   double number = 0, light = 0, squares = 0;
 
-  Moments &operator+=(const Moments &other) {
+  LocalMoments &operator+=(const LocalMoments &other) {
     number += other.number;
     light += other.light;
     squares += other.squares;
     return *this;
   }
-  Moments &operator-=(const Moments &other) {
+  LocalMoments &operator-=(const LocalMoments &other) {
     number -= other.number;
     light -= other.light;
     squares -= other.squares;
@@ -79,10 +79,10 @@ void localBackground(std::span<const float> photons, std::span<const std::uint8_
   for (int round = 0; round != rounds; ++round) {
     const auto valueOf = [&](std::size_t i) {
       const double one = now[i] ? 1 : 0, light = one * double(photons[i]);
-      return Moments{one, light, light * light};
+      return LocalMoments{one, light, light * light};
     };
-    sumSquares<Moments>(
-        photons.size(), fast, half, valueOf, [&](std::size_t i, const Moments &sum) {
+    sumSquares<LocalMoments>(
+        photons.size(), fast, half, valueOf, [&](std::size_t i, const LocalMoments &sum) {
           const double inverse = 1 / std::max(sum.number, 1.0), middle = sum.light * inverse;
           mean[i] = float(middle);
           number[i] = float(sum.number);

@@ -10,7 +10,6 @@ bool hasBlocks(const ProgramVariant &v) { return isAverage(v) && v.mosaicity != 
 bool hasDivergence(const ProgramVariant &v) {
   return isAverage(v) && v.sources == Sources::Generated && v.divergence == Divergence::Normal;
 }
-bool hasBandwidth(const ProgramVariant &v) { return v.bandwidth != Bandwidth::None; }
 bool isTableOfSpectrum(const ProgramVariant &v) {
   return isTable(v) && v.bandwidth == Bandwidth::Spectrum;
 }
@@ -19,7 +18,7 @@ bool isBySource(const ProgramVariant &v) { return v.bySource; }
 bool isTableOfSweep(const ProgramVariant &v) { return isTable(v) && hasSweep(v); }
 bool isTableOfParts(const ProgramVariant &v) { return isTableOfSweep(v) || isTableOfSpectrum(v); }
 
-constexpr Parameter rows[] = {
+constexpr Parameter averageParameterRows[] = {
     {.name = "average_node",
      .unit = "1",
      .meaning = "nodes of the quadrature over an interval of length 1 about 0",
@@ -300,6 +299,6 @@ constexpr Parameter rows[] = {
 
 } // namespace
 
-std::span<const Parameter> averageParameters() { return rows; }
+std::span<const Parameter> averageParameters() { return averageParameterRows; }
 
 } // namespace nanobragg

@@ -8,14 +8,12 @@ bool isNormal(const ProgramVariant &v) {
   return generated(v) && v.divergence == Divergence::Normal;
 }
 bool isUniform(const ProgramVariant &v) { return generated(v) && !isNormal(v); }
-bool hasBandwidth(const ProgramVariant &v) { return v.bandwidth != Bandwidth::None; }
 bool hasSpectrum(const ProgramVariant &v) { return v.bandwidth == Bandwidth::Spectrum; }
 bool listed(const ProgramVariant &v) { return v.sources == Sources::Listed; }
 bool polarized(const ProgramVariant &v) { return v.polarization != Evaluation::None; }
-bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
 bool hasPolarizationAxis(const ProgramVariant &v) { return generated(v) || polarized(v); }
 
-constexpr Parameter rows[] = {
+constexpr Parameter beamParameterRows[] = {
     {.name = "beam_direction",
      .unit = "1",
      .meaning = "unit direction of propagation",
@@ -194,6 +192,6 @@ constexpr Parameter rows[] = {
 
 } // namespace
 
-std::span<const Parameter> beamParameters() { return rows; }
+std::span<const Parameter> beamParameters() { return beamParameterRows; }
 
 } // namespace nanobragg

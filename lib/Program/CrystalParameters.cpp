@@ -24,7 +24,7 @@ bool hasSheets(const ProgramVariant &v) {
          v.structureFactors == StructureFactors::BetweenChannels || isAnomalous(v);
 }
 
-constexpr Parameter rows[] = {
+constexpr Parameter crystalParameterRows[] = {
     {.name = "cell_a",
      .unit = "m",
      .meaning = "unit cell edge a",
@@ -285,6 +285,6 @@ constexpr Parameter rows[] = {
 
 } // namespace
 
-std::span<const Parameter> crystalParameters() { return rows; }
+std::span<const Parameter> crystalParameters() { return crystalParameterRows; }
 
 } // namespace nanobragg

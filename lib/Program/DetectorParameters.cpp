@@ -14,11 +14,10 @@ bool hasPixelListOnPanels(const ProgramVariant &v) { return v.pixelList && v.pan
 bool hasMask(const ProgramVariant &v) { return v.mask; }
 bool hasPointSpread(const ProgramVariant &v) { return v.pointSpread != PointSpread::None; }
 bool isGivenLight(const ProgramVariant &v) { return v.lightGiven; }
-bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
 bool hasGainMap(const ProgramVariant &v) { return v.gainMap; }
 bool hasGain(const ProgramVariant &v) { return v.gain; }
 
-constexpr Parameter rows[] = {
+constexpr Parameter detectorParameterRows[] = {
     {.name = "distance",
      .unit = "m",
      .meaning = "sample to detector along the beam",
@@ -272,6 +271,6 @@ constexpr Parameter rows[] = {
 
 } // namespace
 
-std::span<const Parameter> detectorParameters() { return rows; }
+std::span<const Parameter> detectorParameters() { return detectorParameterRows; }
 
 } // namespace nanobragg

@@ -3,7 +3,7 @@
 namespace nanobragg {
 namespace {
 
-constexpr Parameter rows[] = {
+constexpr Parameter goniometerParameterRows[] = {
     {.name = "spindle_axis",
      .unit = "1",
      .meaning = "unit axis of the phi rotation",
@@ -41,6 +41,6 @@ constexpr Parameter rows[] = {
 
 } // namespace
 
-std::span<const Parameter> goniometerParameters() { return rows; }
+std::span<const Parameter> goniometerParameters() { return goniometerParameterRows; }
 
 } // namespace nanobragg

@@ -40,6 +40,10 @@ constexpr NeutralValue oneOver(const char *count) {
   return {NeutralValue::Rule::OneOver, {}, 0, count};
 }
 
+/// Programs that use a parameter.
+inline bool hasBandwidth(const ProgramVariant &v) { return v.bandwidth != Bandwidth::None; }
+inline bool losesCounts(const ProgramVariant &v) { return v.countingLoss; }
+
 /// Conditions of what moves the reflections.
 inline constexpr DeadConditions movesSpots = {&dead::noImage, &dead::flatSpots};
 

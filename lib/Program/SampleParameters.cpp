@@ -7,7 +7,7 @@ bool hasDmin(const ProgramVariant &v) { return v.dmin; }
 bool hasBackground(const ProgramVariant &v) { return v.background; }
 bool hasWater(const ProgramVariant &v) { return v.water != Water::None; }
 
-constexpr Parameter rows[] = {
+constexpr Parameter sampleParameterRows[] = {
     {.name = "dmin",
      .unit = "m",
      .meaning = "resolution cutoff",
@@ -96,6 +96,6 @@ constexpr Parameter rows[] = {
 
 } // namespace
 
-std::span<const Parameter> sampleParameters() { return rows; }
+std::span<const Parameter> sampleParameters() { return sampleParameterRows; }
 
 } // namespace nanobragg

@@ -10,7 +10,7 @@ constexpr std::string_view listed = "with listed sources (-sourcefile, --spectru
 constexpr std::string_view rangeOrStep = "without listed sources; a step needs a range as well";
 
 // flags, values, unit, what holds without it, meaning, range, fields, and what not every row has
-constexpr Quantity rows[] = {
+constexpr Quantity beamQuantityRows[] = {
     {"-lambda -wave*", "WAVELENGTH", &flagUnit::wavelength, "1",
      "wavelength; the last of -lambda and -energy applies", Range::positive(), in<&O::lambda>,
      More{.python = "Beam.wavelength",
@@ -144,6 +144,6 @@ constexpr Quantity rows[] = {
 
 } // namespace
 
-std::span<const Quantity> beamQuantities() { return rows; }
+std::span<const Quantity> beamQuantities() { return beamQuantityRows; }
 
 } // namespace nanobragg

@@ -65,7 +65,7 @@ constexpr std::string_view orgOnly =
     "with -xds, -dials, or vectors without -Xbeam and -Xclose; else use -Xbeam -Ybeam";
 
 // flags, values, unit, what holds without it, meaning, range, fields, and what not every row has
-constexpr Quantity rows[] = {
+constexpr Quantity detectorQuantityRows[] = {
     {"-distance", "D", &flagUnit::millimetres, "100", "sample to detector along the beam",
      Range::positive(), in<&O::distance>,
      More{.python = "Detector.distance",
@@ -333,7 +333,7 @@ constexpr Quantity outputRows[] = {
 
 } // namespace
 
-std::span<const Quantity> detectorQuantities() { return rows; }
+std::span<const Quantity> detectorQuantities() { return detectorQuantityRows; }
 std::span<const Quantity> geometryQuantities() { return geometryRows; }
 std::span<const Quantity> responseQuantities() { return responseRows; }
 std::span<const Quantity> outputQuantities() { return outputRows; }

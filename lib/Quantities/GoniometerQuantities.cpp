@@ -4,7 +4,7 @@ namespace nanobragg {
 namespace {
 
 // flags, values, unit, what holds without it, meaning, range, fields, and what not every row has
-constexpr Quantity rows[] = {
+constexpr Quantity goniometerQuantityRows[] = {
     {"-phi", "ANGLE", &flagUnit::degrees, "0", "start of the rotation", Range::any(), in<&O::phi>,
      More{.python = "Goniometer.phi",
           .parameter = "phi0",
@@ -28,6 +28,6 @@ constexpr Quantity rows[] = {
 
 } // namespace
 
-std::span<const Quantity> goniometerQuantities() { return rows; }
+std::span<const Quantity> goniometerQuantities() { return goniometerQuantityRows; }
 
 } // namespace nanobragg

@@ -7,18 +7,18 @@
 namespace nanobragg {
 namespace {
 
-struct Range {
+struct CharacterRange {
   std::uint32_t first, last;
 };
 
 /// Characters of Unicode that have no sign of their own.
-constexpr Range unseen[] = {
+constexpr CharacterRange unseen[] = {
     {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x115f, 0x1160},
     {0x180b, 0x180f}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xd800, 0xf8ff},
     {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
 
 bool isSeen(std::uint32_t character) {
-  return std::ranges::none_of(unseen, [&](const Range &range) {
+  return std::ranges::none_of(unseen, [&](const CharacterRange &range) {
     return character >= range.first && character <= range.last;
   });
 }

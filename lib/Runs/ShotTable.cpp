@@ -53,11 +53,11 @@ constexpr std::string_view shotFlags[] = {"-misset",
                                           "-lambda_scale"};
 
 /// A flag, or by its name what is not a flag.
-struct Column {
+struct ShotColumn {
   const Flag *flag;
   std::string_view own;
   std::size_t values() const { return flag ? flag->maximumValues() : own == turnColumn ? 3 : 1; }
-  bool operator==(const Column &) const = default;
+  bool operator==(const ShotColumn &) const = default;
 };
 
 /// One line of the table.
@@ -69,11 +69,11 @@ struct Row {
   [[noreturn]] void refuse(const std::string &why) const { throw io::FileError(path, line, why); }
 
   /// `own`: those that are no flags.
-  std::vector<Column> columns(std::span<const std::string_view> own) const {
-    std::vector<Column> columns;
+  std::vector<ShotColumn> columns(std::span<const std::string_view> own) const {
+    std::vector<ShotColumn> columns;
     for (const std::string &word : words) {
       const auto found = std::ranges::find(own, word);
-      const Column column{flagOfColumn(word), found == own.end() ? "" : *found};
+      const ShotColumn column{flagOfColumn(word), found == own.end() ? "" : *found};
       if (!column.flag && column.own.empty()) {
         std::string names;
         for (const std::string_view name : own)
@@ -91,7 +91,7 @@ struct Row {
     return columns;
   }
 
-  double number(const Column &column, const std::string &word) const {
+  double number(const ShotColumn &column, const std::string &word) const {
     double value = 0;
     const bool read =
         io::parseNumber(word.data(), word.data() + word.size(), value) == word.data() + word.size();
@@ -102,9 +102,9 @@ struct Row {
     return value;
   }
 
-  ShotLattice lattice(const std::vector<Column> &columns) const {
+  ShotLattice lattice(const std::vector<ShotColumn> &columns) const {
     std::size_t needed = 0;
-    for (const Column &column : columns)
+    for (const ShotColumn &column : columns)
       needed += column.values();
     if (needed != words.size())
       refuse("has " + std::to_string(words.size()) +
@@ -112,7 +112,7 @@ struct Row {
              " (misset has 3, cell 6)");
     ShotLattice lattice;
     auto word = words.begin();
-    for (const Column &column : columns) {
+    for (const ShotColumn &column : columns) {
       const auto end = word + std::ptrdiff_t(column.values());
       if (column.flag) {
         lattice.words.emplace_back(column.flag->name());
@@ -138,7 +138,7 @@ struct Row {
 template <typename Add>
 void forEachRow(const std::string &path, const std::string &text,
                 std::span<const std::string_view> own, const CommandLine &line, Add add) {
-  std::vector<Column> columns;
+  std::vector<ShotColumn> columns;
   io::TextLines lines(text);
   std::string_view rest;
   while (lines.next(rest)) {

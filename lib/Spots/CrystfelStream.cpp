@@ -84,15 +84,15 @@ std::string geometryOf(const io::DialsExperiment &e, std::int64_t frameSlow,
   return all;
 }
 
-struct Lattice {
+struct StreamLattice {
   std::array<double, 3> edges, angles; ///< A, degrees
   std::string words;                   ///< lattice_type, centering and unique_axis, a line each
 };
 
 /// The type that the cell's edges and angles have. Hall symbols begin with the centring.
-Lattice latticeOf(const io::DialsCrystal &crystal) {
+StreamLattice latticeOf(const io::DialsCrystal &crystal) {
   const auto &real = crystal.real;
-  Lattice l{};
+  StreamLattice l{};
   for (int i = 0; i < 3; ++i) {
     const Vec3 &u = real[(i + 1) % 3], &v = real[(i + 2) % 3];
     l.edges[i] = length(real[i]);
@@ -137,7 +137,7 @@ Lattice latticeOf(const io::DialsCrystal &crystal) {
 }
 
 std::string unitCellOf(const io::DialsCrystal &crystal) {
-  const Lattice l = latticeOf(crystal);
+  const StreamLattice l = latticeOf(crystal);
   return "----- Begin unit cell -----\nCrystFEL unit cell file version 1.0\n\n" + l.words +
          text("\na = %.5f A\nb = %.5f A\nc = %.5f A\nal = %.5f deg\nbe = %.5f deg\nga = %.5f deg\n",
               l.edges[0], l.edges[1], l.edges[2], l.angles[0], l.angles[1], l.angles[2]) +
@@ -188,7 +188,7 @@ private:
   }
 
   std::string lattice(const io::DialsExperiment &m) const {
-    const Lattice l = latticeOf(*m.crystal);
+    const StreamLattice l = latticeOf(*m.crystal);
     std::string all =
         text("Cell parameters %.5f %.5f %.5f nm, %.5f %.5f %.5f deg\n", l.edges[0] / 10,
              l.edges[1] / 10, l.edges[2] / 10, l.angles[0], l.angles[1], l.angles[2]);

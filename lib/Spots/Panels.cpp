@@ -11,8 +11,8 @@ namespace {
 bool isBetween(double x, double least, double end) { return x >= least && x < end; }
 
 /// `normal` is fast x slow.
-std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Vec3 &normal,
-                                               const Vec3 &ray) {
+std::optional<std::array<double, 2>> meetPlaneOf(const io::DialsPanel &p, const Vec3 &normal,
+                                                 const Vec3 &ray) {
   const double cosine = dot(ray, normal);
   if (cosine == 0)
     return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Ve
 } // namespace
 
 std::optional<std::array<double, 2>> meetPlane(const io::DialsPanel &p, const Vec3 &ray) {
-  return meetPlane(p, cross(p.fast, p.slow), ray);
+  return meetPlaneOf(p, cross(p.fast, p.slow), ray);
 }
 
 std::array<Vec3, 4> cornersOf(const io::DialsPanel &p, double beyond) {
@@ -83,7 +83,7 @@ std::optional<PanelPoint> PanelFinder::meet(const Vec3 &ray,
 void PanelFinder::meetPanel(std::size_t panel, const Vec3 &ray, std::optional<PanelPoint> &first,
                             double &nearest, std::vector<PanelPoint> *beside) const {
   const io::DialsPanel &p = panels[panel];
-  const auto mm = meetPlane(p, normals[panel], ray);
+  const auto mm = meetPlaneOf(p, normals[panel], ray);
   if (!mm)
     return;
   const double fast = (*mm)[0] / p.pixelSize[0], slow = (*mm)[1] / p.pixelSize[1];

@@ -22,10 +22,6 @@ namespace mlir::nb {
 using namespace mlir;
 using namespace mlir::nb;
 
-static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remarkOf(DEBUG_TYPE, name, func);
-}
-
 /// The spot is linear about its brightest point, which is found by a spot that is linear about the
 /// point before. Steps from the middle; after two the point moves no more. With derivatives of the
 /// middle in the second step, reflections that are far from a pixel seemed to light it.
@@ -86,7 +82,7 @@ static void writeReach(const DrawnSum &drawn, double bound, func::FuncOp func) {
     reason = "something else is added, where no reflection has light, too";
   }
   if (place || !writeAverageReach(drawn.average(), bound, place, reason))
-    nb::remarkMissed(place->getLoc(), remarkNamed("no-reach", func))
+    nb::remarkMissed(place->getLoc(), remarkOf(DEBUG_TYPE, "no-reach", func))
         << "all reflections about the nearest are added up: " + reason;
 }
 
@@ -119,14 +115,14 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
           sums.push_back(sum);
     });
     if (sums.empty()) {
-      nb::remarkMissed(func.getLoc(), remarkNamed("nothing", func))
+      nb::remarkMissed(func.getLoc(), remarkOf(DEBUG_TYPE, "nothing", func))
           << "no sum is over draws of a distribution";
       return success();
     }
     if (func->hasAttr(names::draws)) {
       readDraws(func);
       ++drawn;
-      nb::remarkMissed(func.getLoc(), remarkNamed("drawn", func)) << remark::add(
+      nb::remarkMissed(func.getLoc(), remarkOf(DEBUG_TYPE, "drawn", func)) << remark::add(
           "averages are taken by draws: the function has the attribute '{0}'", names::draws);
       return success();
     }
@@ -165,7 +161,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     if (func->hasAttr(names::reflections)) {
       if (!tabulateReflections(average, sum, func, quadrature))
         return refuse(average.where, average.why);
-      nb::remarkPassed(loc, remarkNamed("tabulated", func))
+      nb::remarkPassed(loc, remarkOf(DEBUG_TYPE, "tabulated", func))
           << remark::add("a reflection in the place of each pixel: {0} normal distribution(s), "
                          "its place and its angle in closed form",
                          average.normals().size());
@@ -177,7 +173,7 @@ struct CloseAveragesPass : nb::impl::CloseAveragesBase<CloseAveragesPass> {
     }
     if (failed(closeSum(average, sum, quadrature, around)))
       return failure();
-    nb::remarkPassed(loc, remarkNamed("closed", func))
+    nb::remarkPassed(loc, remarkOf(DEBUG_TYPE, "closed", func))
         << remark::add("{0} normal distribution(s) are averaged in closed form, one uniform one by "
                        "error functions, {1} by quadrature",
                        average.normals().size(), average.uniforms().size() - 1);

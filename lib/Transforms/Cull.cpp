@@ -84,10 +84,6 @@ private:
 };
 } // namespace
 
-static remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remarkOf(DEBUG_TYPE, name, func);
-}
-
 /// Where light comes from: ops with a support, all of one Miller index.
 bool Culler::findLight() {
   SmallVector<Operation *> candidates;
@@ -478,7 +474,7 @@ void Culler::runOnSpots() {
   image->setAttr(names::lit, b.getUnitAttr());
   for (Value sum : light)
     sum.getDefiningOp()->setAttr(names::lit, b.getDenseI64ArrayAttr({runsOverBases}));
-  nb::remarkPassed(loc, remarkNamed("culled", func))
+  nb::remarkPassed(loc, remarkOf(DEBUG_TYPE, "culled", func))
       << "spots are added to the pixels that they light; pixels without light are " +
              std::string(dark ? "not computed" : "computed, since they are not zero");
 }
@@ -488,7 +484,7 @@ bool Culler::runOnAverages(ReachOp reach) {
   findReflections();
   if (!cullAverages(image, reach, where, why)) {
     reach.erase();
-    nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
+    nb::remarkMissed(where->getLoc(), remarkOf(DEBUG_TYPE, "not-culled", func))
         << "all reflections about the nearest are added up: " + why;
     LDBG() << "not culled: " << why;
     return false;
@@ -497,7 +493,7 @@ bool Culler::runOnAverages(ReachOp reach) {
   numbers[&nb_reach_numbers::dark] = constant(dark);
   reach.getNumbersMutable().assign(numbers.all());
   reach->moveBefore(image);
-  nb::remarkPassed(loc, remarkNamed("culled", func))
+  nb::remarkPassed(loc, remarkOf(DEBUG_TYPE, "culled", func))
       << "reflections without light are left out; pixels without light are " +
              std::string(dark ? "not computed" : "computed, since they are not zero");
   return true;
@@ -511,13 +507,13 @@ bool Culler::run() {
     return true;
   }
   if (!findLight() || !findGeometry() || !splitLoops() || !vanishes()) {
-    nb::remarkMissed(where->getLoc(), remarkNamed("not-culled", func))
+    nb::remarkMissed(where->getLoc(), remarkOf(DEBUG_TYPE, "not-culled", func))
         << "no sample is left out: " + why;
     LDBG() << "not culled: " << why;
     return false;
   }
   rewrite();
-  nb::remarkPassed(loc, remarkNamed("culled", func))
+  nb::remarkPassed(loc, remarkOf(DEBUG_TYPE, "culled", func))
       << "samples without light are left out, by " + Twine(light.size()).str() +
              " factor(s) that vanish away from reflections; pixels without light are " +
              (dark ? "not computed" : "computed, since they are not zero");
@@ -534,7 +530,7 @@ struct CullPass : nb::impl::CullBase<CullPass> {
         return;
       auto wanted = func->getAttrOfType<FloatAttr>(names::cull);
       if (!wanted) {
-        nb::remarkMissed(func.getLoc(), remarkNamed("not-asked", func)) << remark::add(
+        nb::remarkMissed(func.getLoc(), remarkOf(DEBUG_TYPE, "not-asked", func)) << remark::add(
             "no sample is left out: the function has no attribute '{0}', a tolerance", names::cull);
         return;
       }

@@ -1,3 +1,4 @@
+#include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 
 #include "dialect/NB.h"
@@ -24,10 +25,6 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
-}
-
 //===----------------------------------------------------------------------===//
 // Deciding
 //===----------------------------------------------------------------------===//
@@ -88,7 +85,7 @@ LoopOp merge(LoopOp first, LoopOp second) {
 LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   SmallVector<Operation *> between = dependenciesBetween(first, second);
   if (!between.empty() && between.front() == first) {
-    nb::remarkMissed(second->getLoc(), remarkNamed("depends", func))
+    nb::remarkMissed(second->getLoc(), remarkOf(DEBUG_TYPE, "depends", func))
         << "not merged with the loop over the same dimensions before it: it uses that one's result";
     return nullptr;
   }
@@ -96,7 +93,7 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
   // All of it runs in any case, now or later: only effects could tell.
   auto impure = llvm::find_if(between, [](Operation *op) { return !isMemoryEffectFree(op); });
   if (impure != between.end()) {
-    nb::remarkMissed(second->getLoc(), remarkNamed("not-pure", func))
+    nb::remarkMissed(second->getLoc(), remarkOf(DEBUG_TYPE, "not-pure", func))
         << remark::add("not merged with the loop over the same dimensions before it: '{0}' would "
                        "have to move and has side effects",
                        (*impure)->getName().getStringRef());
@@ -107,7 +104,7 @@ LoopOp tryToMerge(LoopOp first, LoopOp second, FunctionOpInterface func) {
     op->moveBefore(first);
   StringRef what = isa<ImageOp>(first) ? "images" : "sums";
   LoopOp merged = merge(first, second);
-  nb::remarkPassed(merged->getLoc(), remarkNamed("merged", func))
+  nb::remarkPassed(merged->getLoc(), remarkOf(DEBUG_TYPE, "merged", func))
       << remark::add("merged two {0}: {1} results in one sweep", what, merged->getNumResults());
   return merged;
 }
@@ -269,7 +266,7 @@ struct FusePass : nb::impl::FuseBase<FusePass> {
       merged += loops;
       dropped += unused;
       if (unused != 0)
-        nb::remarkPassed(func.getLoc(), remarkNamed("dropped", func)) << remark::add(
+        nb::remarkPassed(func.getLoc(), remarkOf(DEBUG_TYPE, "dropped", func)) << remark::add(
             "dropped {0} result(s) of loops that nothing used or that another one equalled",
             unused);
       else if (loops == 0)

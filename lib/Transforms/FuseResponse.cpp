@@ -1,6 +1,7 @@
 #include "lib/Transforms/FuseResponse.h"
 
 #include "dialect/NB.h"
+#include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 
 #include "dialect/PassStatistics.h"
@@ -20,10 +21,6 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
-}
-
 /// Why the stage cannot be part of the image's body where the image stands; null when it can.
 const char *whyNot(PointwiseResponse stage, ImageOp image) {
   if (!image)
@@ -96,7 +93,7 @@ unsigned nb::fuseResponse(FunctionOpInterface func) {
     StringRef name = stage->getName().getStringRef();
     auto image = stage.getImage().getDefiningOp<ImageOp>();
     if (const char *why = whyNot(stage, image)) {
-      nb::remarkMissed(stage->getLoc(), remarkNamed("left", func))
+      nb::remarkMissed(stage->getLoc(), remarkOf(DEBUG_TYPE, "left", func))
           << remark::add("'{0}' stays a stage of its own: {1}", name, why);
       continue;
     }
@@ -104,7 +101,7 @@ unsigned nb::fuseResponse(FunctionOpInterface func) {
     LDBG() << "into the image: " << name;
     fuse(stage, image);
     ++fused;
-    nb::remarkPassed(loc, remarkNamed("fused", func))
+    nb::remarkPassed(loc, remarkOf(DEBUG_TYPE, "fused", func))
         << remark::add("'{0}' is now part of the image's body", name);
   }
   return fused;

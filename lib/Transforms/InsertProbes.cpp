@@ -1,3 +1,4 @@
+#include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 
 #include "dialect/NB.h"
@@ -77,10 +78,6 @@ bool canBeProbed(Type type) {
          isa<Vec3Type, Mat3Type>(type);
 }
 
-remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
-}
-
 struct InsertProbesPass : nb::impl::InsertProbesBase<InsertProbesPass> {
   using InsertProbesBase::InsertProbesBase;
 
@@ -121,11 +118,11 @@ struct InsertProbesPass : nb::impl::InsertProbesBase<InsertProbesPass> {
     }
     inserted += values.size();
     if (!values.empty())
-      nb::remarkPassed(func.getLoc(), remarkNamed("inserted", func))
+      nb::remarkPassed(func.getLoc(), remarkOf(DEBUG_TYPE, "inserted", func))
           << remark::add("inserted {0} probe(s)", values.size());
     for (Patterns *patterns : {&opPatterns, &namePatterns})
       for (StringRef text : patterns->unmatched())
-        nb::remarkMissed(func.getLoc(), remarkNamed("unmatched", func))
+        nb::remarkMissed(func.getLoc(), remarkOf(DEBUG_TYPE, "unmatched", func))
             << remark::add("'{0}' matches no value", text);
   }
 

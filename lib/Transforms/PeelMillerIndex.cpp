@@ -1,3 +1,4 @@
+#include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Rewrites.h"
 
@@ -21,10 +22,6 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-remark::RemarkOpts remarkNamed(StringRef name, FunctionOpInterface func) {
-  return remark::RemarkOpts::name(name).category(DEBUG_TYPE).function(func.getName());
-}
-
 /// Lets the lookup take the peeled reflection instead of rounding again.
 template <typename GridOp>
 bool takeIntegral(GridOp op, Value nearest) {
@@ -68,7 +65,7 @@ void nb::peelMillerIndex(Value hkl, FunctionOpInterface func) {
       ++lookups;
     }
   }
-  nb::remarkPassed(hkl.getLoc(), remarkNamed("peeled", func))
+  nb::remarkPassed(hkl.getLoc(), remarkOf(DEBUG_TYPE, "peeled", func))
       << remark::add("peeled a Miller index: {0} lattice factor(s) take its fraction, {1} "
                      "lookup(s) its reflection",
                      factors, lookups);
@@ -88,7 +85,7 @@ size_t peelAll(FunctionOpInterface func) {
 
   func.walk([&](StructureFactorOp lookup) {
     if (lookup.getInterpolation() == Interpolation::nearest && !lookup.getIntegral())
-      nb::remarkMissed(lookup.getLoc(), remarkNamed("no-lattice-factor", func))
+      nb::remarkMissed(lookup.getLoc(), remarkOf(DEBUG_TYPE, "no-lattice-factor", func))
           << "this lookup rounds its index itself: no lattice factor takes the same index";
   });
   return indices.size();

@@ -14,15 +14,6 @@ using namespace mlir::nb;
 
 namespace {
 
-/// Keeps the argument of a square root positive where rounding does not.
-constexpr double tiny = 1e-12;
-
-/// The bounds of the lit part do not take the form itself but one that is nowhere larger: softness
-/// (u^2 - 1/4) is added for each variable. So quotients and their derivatives remain bounded where
-/// a variable hardly moves the spot, such as a short rotation, and the bounds are wider by less
-/// than a hundredth.
-constexpr double softness = 1;
-
 /// By as much more than the quadrature's exponent a normal distribution may have fallen off where
 /// there is light. A spot that is linear about a point farther out may seem to light a pixel.
 constexpr double outside = 12;

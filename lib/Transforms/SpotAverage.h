@@ -8,6 +8,15 @@
 
 namespace mlir::nb {
 
+/// Keeps divisors and arguments of square roots positive where rounding does not.
+inline constexpr double tiny = 1e-12;
+
+/// The bounds of the lit part do not take the form itself but one that is nowhere larger: softness
+/// (u^2 - 1/4) is added for each variable. So quotients and their derivatives remain bounded where
+/// a variable hardly moves the spot, such as a short rotation, and the bounds are wider by less
+/// than a hundredth.
+inline constexpr double softness = 1;
+
 /// The covariance of the squared lattice factor of a Gaussian crystal, which falls off as a normal
 /// distribution of the distance h - n from a reflection.
 Symmetric covarianceOf(LatticeFactorOp factor, RuleBuilder &r);

@@ -5,12 +5,10 @@
 using namespace mlir;
 using namespace mlir::nb;
 
-/// As in SpotAverage.cpp: keeps quotients bounded where a step hardly moves the spot.
-static constexpr double softness = 1;
-/// The same of the point, which stays where it was then. The less it is, the faster others go.
+/// Keeps the point where it was, as softness keeps the bounds. The less, the faster others go.
 static constexpr double inertia = 1e-3;
-/// Keeps arguments of square roots and divisors positive.
-static constexpr double tiny = 1e-12, leastLight = 1e-300, leastBroadening = 0.1;
+/// Keep divisors positive.
+static constexpr double leastLight = 1e-300, leastBroadening = 0.1;
 
 /// x, or the nearer end of the part.
 static Value within(const StepPart &part, Value x, RuleBuilder &r) {

@@ -32,7 +32,7 @@ struct Header {
   XXH128_hash_t before; ///< hash of everything ahead of it
 };
 constexpr char mark[8] = {'N', 'B', 'H', 'K', 'L', 'B', 'O', 'X'};
-constexpr std::uint64_t formatVersion = 1;
+constexpr std::uint64_t hklFormatVersion = 1;
 
 XXH128_hash_t hashOf(const void *bytes, std::size_t size) { return XXH3_128bits(bytes, size); }
 bool same(const XXH128_hash_t &a, const XXH128_hash_t &b) { return XXH128_isEqual(a, b); }
@@ -41,7 +41,7 @@ bool same(const XXH128_hash_t &a, const XXH128_hash_t &b) { return XXH128_isEqua
 Header headerFor(std::string_view content, double defaultF) {
   Header header = {};
   std::memcpy(header.mark, mark, sizeof(mark));
-  header.version = formatVersion;
+  header.version = hklFormatVersion;
   header.content = hashOf(content.data(), content.size());
   header.contentBytes = content.size();
   header.defaultF = defaultF;

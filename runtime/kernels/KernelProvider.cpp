@@ -28,7 +28,9 @@ void checkDevice(const nb_kernel_descriptor &kernel, const KernelRequest &reques
 }
 
 /// The key of a kernel of this process.
-std::string keyOf(const KernelRequest &request) { return describeRequest(request) + request.file; }
+std::string identityOf(const KernelRequest &request) {
+  return describeRequest(request) + request.file;
+}
 
 struct Notices {
   ProcessMutex mutex;
@@ -92,7 +94,7 @@ std::shared_ptr<const CompilerLibrary> KernelProvider::compiler(const KernelRequ
 
 std::shared_ptr<const PreparedProgram> KernelProvider::program(const KernelRequest &request) {
   std::lock_guard lock(mutex);
-  std::shared_ptr<const PreparedProgram> &program = programs[keyOf(request)];
+  std::shared_ptr<const PreparedProgram> &program = programs[identityOf(request)];
   if (!program)
     program = compilerLocked(request)->prepare(request);
   return program;
@@ -195,7 +197,7 @@ KernelHandle KernelProvider::load(const KernelRequest &request, const std::strin
 KernelHandle KernelProvider::get(const KernelRequest &request) {
   const trace::Span span("run", "get the kernel");
   std::lock_guard lock(mutex);
-  const std::string key = keyOf(request);
+  const std::string key = identityOf(request);
   // A dump shows the compiler at work, so it always compiles.
   if (!request.dumpIR.empty())
     return kernels[key] = compile(request);

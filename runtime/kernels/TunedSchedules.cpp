@@ -179,11 +179,11 @@ void TunedSchedules::forget(const std::string &variant, const std::string &preci
 }
 
 constexpr const char *formatName = "nanobragg schedules";
-constexpr int formatVersion = 1;
+constexpr int schedulesFormatVersion = 1;
 
 std::string schedulesToJson(const std::vector<KeptSchedule> &schedules) {
   nlohmann::ordered_json json = {{"format", formatName},
-                                 {"version", formatVersion},
+                                 {"version", schedulesFormatVersion},
                                  {"schedules", nlohmann::ordered_json::array()}};
   for (const KeptSchedule &schedule : schedules)
     json["schedules"].push_back({{"variant", schedule.variant},
@@ -207,10 +207,10 @@ std::vector<TunedSchedule> schedulesFromJson(const std::string &text) {
     if (!json.is_object() || json.value("format", "") != formatName)
       throw std::runtime_error("this is not a file of nb-cache export: its \"format\" is not \"" +
                                std::string(formatName) + "\"");
-    if (const int version = json.value("version", 0); version != formatVersion)
+    if (const int version = json.value("version", 0); version != schedulesFormatVersion)
       throw std::runtime_error("the file has version " + std::to_string(version) +
                                ", and this nb-cache reads version " +
-                               std::to_string(formatVersion));
+                               std::to_string(schedulesFormatVersion));
     for (const auto &one : json.at("schedules")) {
       TunedSchedule schedule{.variant = one.at("variant").get<std::string>(),
                              .precision = one.at("precision").get<std::string>(),

@@ -13,7 +13,6 @@ constexpr double unitRoundoff = 0x1p-24;
 /// The margin of an inequality for the roundings of a few factors.
 constexpr double slack = 1 + 1e-5;
 constexpr double half = 0.5;
-constexpr double pi = std::numbers::pi;
 constexpr auto none = std::numeric_limits<std::uint32_t>::max(); ///< no orientation
 
 /// How far the ellipsoid form(x) <= 1 reaches along each axis; infinite where it is none.
@@ -146,13 +145,13 @@ PointSearch::Test PointSearch::testFor(double longest) const {
     limit *= bound;
     test.possible = true;
     for (std::size_t c = 0; c != 3; ++c) {
-      const double n = cells[c], growth = pi * n * error[c];
+      const double n = cells[c], growth = std::numbers::pi * n * error[c];
       test.possible &= n >= 1 && growth < half;
       limit *= 1 + growth;
-      test.envelope.first[c] = float(n * pi);
-      test.envelope.second[c] = float(n * (2 * pi - 4));
+      test.envelope.first[c] = float(n * std::numbers::pi);
+      test.envelope.second[c] = float(n * (2 * std::numbers::pi - 4));
       test.envelope.cells[c] = float(n);
-      test.envelope.error[c] = float((growth + 4 * pi * n * unitRoundoff) * slack);
+      test.envelope.error[c] = float((growth + 4 * std::numbers::pi * n * unitRoundoff) * slack);
     }
     test.envelope.fringeBound = fringes ? float(bound * slack) : 0;
   } else {

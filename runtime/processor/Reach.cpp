@@ -14,7 +14,6 @@
 namespace nanobragg {
 namespace {
 
-constexpr double pi = std::numbers::pi;
 /// Relative errors of rounding on the way, with room to spare.
 constexpr double rounding = 1e-9;
 /// More candidates than that are no saving.
@@ -348,7 +347,8 @@ Reach::Cone Reach::coneOf() const {
 /// Where the candidates of a group are looked for: all directions where there is no cone.
 static loops::Balls ballsOf(const IncidentBeam &beam, const Matrix &basis, double halfAxis,
                             double turn, Vector axis, double angle) {
-  loops::Balls balls{{}, {}, beam.radius, halfAxis, turn, {}, angle < pi ? std::cos(angle) : -2};
+  loops::Balls balls{
+      {}, {}, beam.radius, halfAxis, turn, {}, angle < std::numbers::pi ? std::cos(angle) : -2};
   copy(beam.k, balls.k);
   for (int c = 0; c != 3; ++c) {
     balls.basis[3 * c] = basis.column[c].x;
@@ -398,10 +398,11 @@ Reach::Spread Reach::spreadOf(std::int64_t first, std::int64_t last) const {
 /// the mean basis has it `stretch` times as far from the origin at most.
 double Reach::widestOf(const IncidentBeam &b, const Spread &spread) const {
   const double fromBeam =
-      cone.angle > pi
-          ? pi
+      cone.angle > std::numbers::pi
+          ? std::numbers::pi
           : cone.angle + std::acos(std::clamp(dot(b.k, cone.axis) / norm(b.k), -1.0, 1.0));
-  const double longestQ = 2 * b.radius * std::sin(std::min(fromBeam, pi) / 2) * (1 + rounding);
+  const double longestQ =
+      2 * b.radius * std::sin(std::min(fromBeam, std::numbers::pi) / 2) * (1 + rounding);
   return halfAxis + spread.turn * spread.stretch * (longestQ + halfAxis);
 }
 
@@ -436,14 +437,17 @@ void Reach::findCandidates(std::int64_t beamNumber, std::int64_t groupNumber) {
   if (!std::isfinite(widest))
     return void(hopeless = true);
   // q of all directions in the cone, widened by the window: bounds of h, k and l.
-  const double angle = std::min(pi, cone.angle + std::asin(std::min(1.0, widest / b.radius)));
+  const double angle =
+      std::min(std::numbers::pi, cone.angle + std::asin(std::min(1.0, widest / b.radius)));
   std::array<Range, 3> bounds;
   for (int c = 0; c != 3; ++c) {
     const double length = norm(axes[c]);
-    const double toAxis =
-        cone.angle > pi ? 0 : std::acos(std::clamp(dot(axes[c], cone.axis) / length, -1.0, 1.0));
-    const double most = cone.angle > pi ? 1 : std::cos(std::max(0.0, toAxis - angle));
-    const double least = cone.angle > pi ? -1 : std::cos(std::min(pi, toAxis + angle));
+    const double toAxis = cone.angle > std::numbers::pi
+                              ? 0
+                              : std::acos(std::clamp(dot(axes[c], cone.axis) / length, -1.0, 1.0));
+    const double most = cone.angle > std::numbers::pi ? 1 : std::cos(std::max(0.0, toAxis - angle));
+    const double least =
+        cone.angle > std::numbers::pi ? -1 : std::cos(std::min(std::numbers::pi, toAxis + angle));
     const double at = dot(axes[c], b.k), room = length * widest + 1e-6;
     bounds[c] = {std::int64_t(std::ceil(length * b.radius * least - at - room)),
                  std::int64_t(std::floor(length * b.radius * most - at + room))};

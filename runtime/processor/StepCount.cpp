@@ -12,12 +12,12 @@ namespace nanobragg {
 namespace {
 
 /// Where code lies in memory.
-struct Range {
+struct CountRange {
   std::uint64_t begin = 0, end = 0;
 };
 
 volatile std::uint64_t steps;
-Range counted;
+CountRange counted;
 std::vector<std::uint32_t> executed; ///< by address in that range
 
 void countStep(int, siginfo_t *, void *context) {
@@ -51,10 +51,10 @@ private:
 };
 
 /// The mapping of this process that holds an address.
-Range mappingOf(const void *address) {
+CountRange mappingOf(const void *address) {
   const auto wanted = reinterpret_cast<std::uint64_t>(address);
   std::ifstream maps("/proc/self/maps");
-  Range range;
+  CountRange range;
   char dash;
   for (std::string rest; maps >> std::hex >> range.begin >> dash >> range.end;
        std::getline(maps, rest))

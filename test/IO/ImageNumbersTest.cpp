@@ -71,6 +71,22 @@ std::vector<std::uint8_t> exampleMask() {
   return mask;
 }
 
+std::vector<std::uint16_t> scaleToInt(std::span<const float> image, const ImageRegion &region,
+                                      double scale, double adcOffset) {
+  std::vector<std::uint16_t> result(image.size());
+  scaleRowsToInt(image, region, 0, region.panels * region.slowPixels, region.fastPixels, scale,
+                 adcOffset, result.data());
+  return result;
+}
+
+std::vector<std::uint8_t> scaleToPgm(std::span<const float> image, const ImageRegion &region,
+                                     double scale) {
+  std::vector<std::uint8_t> result(image.size());
+  scaleRowsToPgm(image, region, 0, region.panels * region.slowPixels, region.fastPixels, scale,
+                 result.data());
+  return result;
+}
+
 /// As printf's %g prints it.
 double sixDigits(double value) {
   char text[32];

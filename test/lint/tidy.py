@@ -9,8 +9,10 @@ worth, where a change is large. With --all it reads those of the whole project b
 import concurrent.futures
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 
 MOST = 12
 
@@ -22,13 +24,26 @@ def changed(root):
     return None if found.returncode else set(found.stdout.split())
 
 
+def commands_of(build):
+    """The compilation database of a build folder, with a row for each file of a batch (NB_BATCHES)."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        rows = json.load(file)
+    for row in rows:
+        if not os.path.basename(row["file"]).startswith("unity_"):
+            yield row
+            continue
+        with open(row["file"], encoding="utf-8") as file:
+            for path in re.findall(r'^#include "(.+)"$', file.read(), re.MULTILINE):
+                yield row | {"file": path, "command": row["command"].replace(row["file"], path)}
+
+
 def main():
     root, build, program, *words = sys.argv[1:]
     if not os.path.exists(program):
         print("skipped: clang-tidy-22 is not installed")
         return 77
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        sources = {os.path.relpath(os.path.join(entry["directory"], entry["file"]), root) for entry in json.load(file)}
+    commands = list(commands_of(build))
+    sources = {os.path.relpath(os.path.join(row["directory"], row["file"]), root) for row in commands}
     sources = {path for path in sources if path.startswith(("dialect/", "lib/", "runtime/", "tools/")) and path.endswith(".cpp")}
     if "--all" not in words:
         names = changed(root)
@@ -39,10 +54,12 @@ def main():
         sources = sources[::len(sources) // (MOST + 1) + 1]
 
     def check(path):
-        return subprocess.run([program, "-p", build, "--quiet", path], cwd=root, capture_output=True, text=True)
+        return subprocess.run([program, "-p", database, "--quiet", path], cwd=root, capture_output=True, text=True)
 
     wrong = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+    with tempfile.TemporaryDirectory() as database, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        with open(os.path.join(database, "compile_commands.json"), "w", encoding="utf-8") as file:
+            json.dump(commands, file)
         for path, done in zip(sorted(sources), threads.map(check, sorted(sources))):
             if done.returncode:
                 print(f"{path}:\n{done.stdout}{done.stderr}")

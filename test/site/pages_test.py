@@ -116,7 +116,7 @@ def absent(text):
     return None
 
 
-def prepare(folder):
+def prepare(folder, cache):
     for name, text in FILES.items():
         (folder / name).write_text(text)
     model = (ROOT / "docs/examples/data-set/helices.pdb").read_text()
@@ -142,7 +142,7 @@ def prepare(folder):
         wrapper.write_text(f"#!{sys.executable}{WRAPPER}")
         wrapper.chmod(0o755)
     environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", NB_REAL_BIN=str(BUILD / "bin"),
-                       PYTHONPATH=str(BUILD / "python"), NB_CACHE_DIR=str(folder / "cache"),
+                       PYTHONPATH=str(BUILD / "python"), NB_CACHE_DIR=cache,
                        SLURM_ARRAY_TASK_ID="0", OMP_NUM_THREADS="2")
     subprocess.run("nb-sim -hkl 1abc.pdb --hkl-dmin=4 -lambda 1 -distance 100 -N 5 --quiet --write-mtz=model.mtz", shell=True,
                    cwd=folder, env=environment, check=True, capture_output=True)
@@ -156,9 +156,10 @@ def main():
         print("skipped: there is no Python package")
         return
     total, left = 0, []
+    common = tempfile.TemporaryDirectory()  # Kernels of all pages.
     for name in PAGES:
         with tempfile.TemporaryDirectory() as folder:
-            page = Page(name, pathlib.Path(folder), prepare(pathlib.Path(folder)))
+            page = Page(name, pathlib.Path(folder), prepare(pathlib.Path(folder), common.name))
             for language, text, reason in blocks((ROOT / f"docs/{name}.md").read_text()):
                 if reason:
                     left.append(f"{name}: {reason}")

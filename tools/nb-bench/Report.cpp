@@ -19,7 +19,7 @@ __attribute__((format(printf, 1, 2))) std::string formatted(const char *format, 
   return buffer;
 }
 
-std::string machineText(const Report &report) {
+std::string machineText(const BenchReport &report) {
   const Machine &m = report.machine;
   std::string text = formatted("%s%s, %d core%s, %.0f GiB, %s. LLVM %s; kernels for `%s`.",
                                m.virtualized ? "A virtual machine: " : "", m.processor.c_str(),
@@ -113,7 +113,7 @@ std::string rowBegin(const Measurement &m, const Workload &first) {
                    m.precision.c_str(), m.threads);
 }
 
-std::string speedSection(const Report &report) {
+std::string speedSection(const BenchReport &report) {
   const bool reference = !report.reference.empty();
   const Workload &first = report.rows.front().workload;
   std::string text =
@@ -169,7 +169,7 @@ std::string speedSection(const Report &report) {
   return text;
 }
 
-std::string startsSection(const Report &report) {
+std::string startsSection(const BenchReport &report) {
   std::string text =
       "\n## Start-up\n\n"
       "Times in milliseconds. Set-up is the time from `main` to the first tile: reading 450,000 "
@@ -192,7 +192,7 @@ std::string startsSection(const Report &report) {
 
 } // namespace
 
-std::string Report::toMarkdown() const {
+std::string BenchReport::toMarkdown() const {
   std::string text = "# CPU, " + machine.date + "\n\n" + machineText(*this) +
                      "\n\nThis command wrote the page:\n\n```sh\n" + command + "\n```\n\n" +
                      formatted("Loading the compiler took %.0f ms.\n", loadSeconds * 1e3);
@@ -203,7 +203,7 @@ std::string Report::toMarkdown() const {
   return text;
 }
 
-std::string Report::toJson() const {
+std::string BenchReport::toJson() const {
   Json table = Json::array(), startTable = Json::array();
   for (const Measurement &row : rows)
     table.push_back(nanobragg::toJson(row));

@@ -11,7 +11,7 @@
 
 namespace nanobragg {
 
-struct Report {
+struct BenchReport {
   Machine machine;
   std::string command;   ///< that measures it again
   std::string target;    ///< the target that the kernels were compiled for

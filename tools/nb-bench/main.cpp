@@ -212,7 +212,7 @@ private:
 };
 
 void measureSpeed(const Arguments &a, const BenchInputs &inputs, KernelProvider &kernels,
-                  Report &report) {
+                  BenchReport &report) {
   const std::vector<Workload> workloads = workloadsOf(a);
   const std::vector<int> threads = distinctThreads(a.threads);
   std::fputs(tableHeading(a.plan.reference.has_value()).c_str(), stdout);
@@ -232,7 +232,7 @@ void measureSpeed(const Arguments &a, const BenchInputs &inputs, KernelProvider 
 }
 
 void measureStartUp(const Arguments &a, const BenchInputs &inputs, const ScratchFolder &scratch,
-                    Report &report) {
+                    BenchReport &report) {
   std::fputs(startsHeading().c_str(), stdout);
   for (int pixels : *a.starts)
     for (int threads : distinctThreads(a.threads)) {
@@ -299,7 +299,7 @@ int run(const std::vector<std::string> &words) {
     return checkBaseline(counts, a.baseline, a.tolerance) ? Success : Failure;
   }
 
-  Report report;
+  BenchReport report;
   report.machine = describeMachine();
   report.command = commandOf(words);
   report.repeat = a.plan.repeat;

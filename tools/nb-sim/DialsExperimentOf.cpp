@@ -12,12 +12,12 @@ namespace {
 constexpr double mm = 1000;
 
 /// Rows are the axes x, y, z of the other frame in ours.
-struct Frame {
+struct LabFrame {
   Vec3 x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1};
   Vec3 operator()(const Vec3 &v) const { return {dot(x, v), dot(y, v), dot(z, v)}; }
 };
 
-Frame frameOf(const Experiment &e, bool keep) {
+LabFrame frameOf(const Experiment &e, bool keep) {
   if (keep)
     return {};
   const Vec3 &beam = e.beam.direction;
@@ -27,7 +27,7 @@ Frame frameOf(const Experiment &e, bool keep) {
     x = across(e.detector.fastAxis);
   if (length(x) < 1e-6)
     x = across(e.detector.slowAxis);
-  Frame frame;
+  LabFrame frame;
   frame.z = scaled(beam, -1);
   frame.x = unit(x);
   frame.y = cross(frame.z, frame.x);
@@ -44,7 +44,7 @@ bool close(const Vec3 &a, const Vec3 &b, double tolerance) {
 }
 
 std::vector<io::DialsPanel> panelsOf(const CompleteExperiment &complete, const CommandLine &line,
-                                     const LoadedInputs &loaded, const Frame &frame) {
+                                     const LoadedInputs &loaded, const LabFrame &frame) {
   const Experiment &e = complete.experiment;
   const Detector &d = e.detector;
   std::vector<io::DialsPanel> panels;
@@ -156,7 +156,7 @@ std::optional<io::Averages> averagesOf(const Experiment &x) {
 io::DialsExperiment simulatedExperiment(const CompleteExperiment &complete, const CommandLine &line,
                                         const LoadedInputs &loaded, std::int64_t frames) {
   const Experiment &x = complete.experiment;
-  const Frame frame = frameOf(x, loaded.geometryFromFile);
+  const LabFrame frame = frameOf(x, loaded.geometryFromFile);
   io::DialsExperiment e;
   e.beam.direction = frame(scaled(x.beam.direction, -1));
   e.beam.wavelength = complete.report.wavelength * 1e10;

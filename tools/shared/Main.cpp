@@ -52,7 +52,7 @@ bool isForMlir(const std::string &word) {
 } // namespace
 
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
-            int (*work)(const Words &words), void (*setFlags)(const Words &)) {
+            int (*work)(const CommandWords &words), void (*setFlags)(const CommandWords &)) {
   const auto began = trace::Clock::now();
   const auto report = [&](const char *problem, ExitStatus status) {
     trace::dropRecord();
@@ -69,7 +69,7 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
     const io::InterruptGuard interrupt(name);
     if (const std::string file = trace::fileOfEnvironment(); !file.empty())
       trace::recordTo(file, began);
-    Words words(argv + 1, argv + argc), flags;
+    CommandWords words(argv + 1, argv + argc), flags;
     if (setFlags) {
       std::ranges::copy_if(words, std::back_inserter(flags), isForMlir);
       std::erase_if(words, isForMlir);
@@ -90,7 +90,7 @@ int runTool(const char *name, const char *helpFlag, int argc, char **argv,
 }
 
 int runTool(const char *name, std::string (*usage)(), int argc, char **argv,
-            int (*work)(const Words &words), void (*setFlags)(const Words &)) {
+            int (*work)(const CommandWords &words), void (*setFlags)(const CommandWords &)) {
   const std::span<char *> words(argv, std::size_t(argc));
   const auto has = [&](std::string_view word) {
     return std::ranges::find(words, word) != words.end();

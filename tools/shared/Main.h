@@ -18,7 +18,7 @@ enum ExitStatus {
 /// Writes to standard output. Success, or Failure when it cannot be written.
 int print(const std::string &text);
 
-using Words = std::vector<std::string>;
+using CommandWords = std::vector<std::string>;
 
 /// Runs `work` on the words after the program's name and returns the exit status. Exceptions become
 /// one sentence on standard error, after a UsageError also a line that says who lists the flags.
@@ -27,10 +27,12 @@ using Words = std::vector<std::string>;
 /// the words for MLIR and LLVM, --mlir-... and
 /// --debug-only, which `work` then does not see.
 int runTool(const char *name, const char *helpFlag, int argc, char **argv,
-            int (*work)(const Words &words), void (*setFlags)(const Words &) = nullptr);
+            int (*work)(const CommandWords &words),
+            void (*setFlags)(const CommandWords &) = nullptr);
 /// The same for a tool whose flags are OwnFlags; --help prints `usage`, and --version the version.
 int runTool(const char *name, std::string (*usage)(), int argc, char **argv,
-            int (*work)(const Words &words), void (*setFlags)(const Words &) = nullptr);
+            int (*work)(const CommandWords &words),
+            void (*setFlags)(const CommandWords &) = nullptr);
 
 } // namespace nanobragg
 #endif

@@ -23,7 +23,7 @@ public:
     InitializeNativeTargetDisassembler();
     std::string problem;
     const Triple parsed(triple);
-    const Target *target = TargetRegistry::lookupTarget(parsed, problem);
+    const llvm::Target *target = TargetRegistry::lookupTarget(parsed, problem);
     if (!target)
       return createStringError("instructions of " + triple + " cannot be read here");
     return std::unique_ptr<Reader>(new Reader(*target, parsed, cpu));
@@ -49,7 +49,7 @@ public:
   std::unique_ptr<const MCSubtargetInfo> processor;
 
 private:
-  Reader(const Target &target, const Triple &triple, StringRef cpu)
+  Reader(const llvm::Target &target, const Triple &triple, StringRef cpu)
       : processor(target.createMCSubtargetInfo(triple, cpu, "")),
         registers(target.createMCRegInfo(triple)),
         assembly(target.createMCAsmInfo(*registers, triple, options)),

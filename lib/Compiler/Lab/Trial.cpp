@@ -209,7 +209,7 @@ Deviation nb::deviationOf(const RenderedImage &image, const RenderedImage &refer
   Worst worst(tolerance, largestOf(reference.pixels));
   for (size_t i = 0; i != reference.pixels.size(); ++i)
     worst.add(image.pixels[i], reference.pixels[i], [&] {
-      Pixel p = reference.pixelAt(i);
+      const auto p = reference.pixelAt(i);
       return llvm::formatv("panel {0}, slow {1}, fast {2}", p.panel, p.slow, p.fast).str();
     });
   return worst.take();

@@ -14,6 +14,14 @@ namespace mlir::nb::test {
 /// The elements of all arguments, or of all results, one after the other.
 using Numbers = std::vector<double>;
 
+/// The scalar product.
+inline double inner(const Numbers &x, const Numbers &y) {
+  double sum = 0;
+  for (size_t i = 0; i < x.size(); ++i)
+    sum += x[i] * y[i];
+  return sum;
+}
+
 DialectRegistry registryOfFormulas();
 
 class Formula {

@@ -26,13 +26,6 @@ struct Grid {
   std::vector<double> values;
 };
 
-double inner(const Numbers &x, const Numbers &y) {
-  double sum = 0;
-  for (size_t i = 0; i < x.size(); ++i)
-    sum += x[i] * y[i];
-  return sum;
-}
-
 /// `op` reads grid %F at %h, with %d as default where it has one.
 class Lookup {
 public:

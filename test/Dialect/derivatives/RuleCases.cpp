@@ -4,7 +4,7 @@ namespace mlir::nb::test {
 
 namespace {
 const std::string S = "f64", V = "!nb.vec3<f64>", M = "!nb.mat3<f64>";
-constexpr Range any = {-2, 2}, positive = {0.5, 2};
+constexpr Interval any = {-2, 2}, positive = {0.5, 2};
 
 /// "%a: T0, %b: T1, ..."
 std::string named(const std::vector<std::string> &types) {
@@ -15,12 +15,12 @@ std::string named(const std::vector<std::string> &types) {
 }
 
 RuleCase op(std::string name, std::vector<std::string> types, std::string body, std::string result,
-            std::vector<Range> ranges, std::vector<std::vector<double>> delicate = {}) {
+            std::vector<Interval> ranges, std::vector<std::vector<double>> delicate = {}) {
   return {name, named(types), "%r = " + name + body, result, ranges, delicate};
 }
 
 /// An arith or math op of scalars.
-RuleCase scalar(std::string name, std::vector<Range> ranges,
+RuleCase scalar(std::string name, std::vector<Interval> ranges,
                 std::vector<std::vector<double>> delicate = {}) {
   static const char *operands[] = {"", " %a", " %a, %b", " %a, %b, %c"};
   return op(name, std::vector<std::string>(ranges.size(), S),
@@ -32,7 +32,7 @@ void addAlgebra(std::vector<RuleCase> &cases) {
   cases.insert(cases.end(), {op("nb.vec", {S, S, S}, " %a, %b, %c : f64", V, {any, any, any}),
                              op("nb.component", {V}, " %a[1] : " + V, S, {any}),
                              op("nb.mat", nine, " %a, %b, %c, %d, %e, %f, %g, %h, %i : " + M, M,
-                                std::vector<Range>(9, any)),
+                                std::vector<Interval>(9, any)),
                              op("nb.element", {M}, " %a[1, 2] : " + M, S, {any}),
                              op("nb.row", {M}, " %a[2] : " + M, V, {any}),
                              op("nb.add", {V, V}, " %a, %b : " + V, V, {any, any}),
@@ -68,16 +68,16 @@ void addGeometry(std::vector<RuleCase> &cases) {
                    {{-4, 4}, {-4, 4}, {-4, 4}}, {{0, 0, 0}}),
                 {"nb.detector_coordinate", named({S}), pixel, S, {{1e-5, 2e-4}}},
                 op("nb.pixel_position", {V, V, V, V, S, S, S},
-                   " %a, %b, %c, %d at %e, %f, %g : " + V, V, std::vector<Range>(7, any)),
+                   " %a, %b, %c, %d at %e, %f, %g : " + V, V, std::vector<Interval>(7, any)),
                 op("nb.curved_position", {V, V, V, S, S, S}, " %a, %b, %c, %d, %e, %f : " + V, V,
-                   std::vector<Range>(6, any), {{1, 0, 0, 0, 0, 1, 0, -1, 0, 0.1, 0, 0}}),
+                   std::vector<Interval>(6, any), {{1, 0, 0, 0, 0, 1, 0, -1, 0, 0.1, 0, 0}}),
                 op("nb.scattering_vector", {V, V, S}, " %a, %b, %c : " + V, V,
                    {{-1, 1}, {-1, 1}, {5e-11, 2e-10}}, {{1, 0, 0, 1, 0, 0, 1e-10}})});
 }
 
 void addCrystal(std::vector<RuleCase> &cases) {
-  Range length = {5e-9, 5e-8}, angle = {1.3, 1.8};
-  std::vector<Range> cell = {length, length, length, angle, angle, angle};
+  Interval length = {5e-9, 5e-8}, angle = {1.3, 1.8};
+  std::vector<Interval> cell = {length, length, length, angle, angle, angle};
   double right = 1.5707963267948966;
   std::vector<double> cubic = {1e-8, 1e-8, 1e-8, right, right, right};
   std::string operands = " %a, %b, %c, %d, %e, %f : f64";
@@ -92,7 +92,7 @@ void addCrystal(std::vector<RuleCase> &cases) {
 }
 
 void addLattice(std::vector<RuleCase> &cases) {
-  Range delta = {-0.45, 0.45}, cells = {2, 6};
+  Interval delta = {-0.45, 0.45}, cells = {2, 6};
   std::vector<double> peak = {0, 0, 0, 5, 4, 3}, beside = {1e-9, -1e-5, 0, 5, 4, 3};
   std::vector<double> fudgedPeak = {0, 0, 0, 5, 4, 3, 1};
   std::vector<double> fudgedBeside = {1e-9, 0, 1e-4, 5, 4, 3, 1};
@@ -149,7 +149,7 @@ void addCorrections(std::vector<RuleCase> &cases) {
 }
 
 void addDisorder(std::vector<RuleCase> &cases) {
-  Range length = {0.3, 1};
+  Interval length = {0.3, 1};
   cases.insert(cases.end(),
                {op("nb.diffuse_factor", {V, V, V, V}, " %a, %b lengths %c displacements %d : " + V,
                    S, {{-0.3, 0.3}, {-0.3, 0.3}, length, length},
@@ -163,7 +163,7 @@ void addArithmetic(std::vector<RuleCase> &cases) {
   cases.push_back(scalar("arith.divf", {any, positive}));
   cases.push_back(scalar("arith.remf", {{2.05, 2.4}, {0.9, 1}}));
   cases.push_back(scalar("arith.negf", {any}));
-  for (const Range value : {Range{-3, -2}, Range{-0.9, 0.9}, Range{2, 3}})
+  for (const Interval value : {Interval{-3, -2}, Interval{-0.9, 0.9}, Interval{2, 3}})
     cases.push_back({"math.clampf",
                      named({S, S, S}),
                      "%r = math.clampf %a to [%b, %c] : f64",

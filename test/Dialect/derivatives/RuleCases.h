@@ -9,7 +9,7 @@
 namespace mlir::nb::test {
 
 /// Each input is drawn from [low, high].
-struct Range {
+struct Interval {
   double low, high;
 };
 
@@ -17,7 +17,7 @@ struct RuleCase {
   std::string op; ///< whose rules these are
   std::string arguments, body, result;
   /// One for each argument, for all of its elements.
-  std::vector<Range> ranges;
+  std::vector<Interval> ranges;
   /// Points, in elements of all arguments, at which the formula is smooth but its text is delicate.
   std::vector<std::vector<double>> delicate = {};
 

@@ -31,7 +31,7 @@ public:
     std::vector<Numbers> all = c.delicate;
     for (int i = 0; i < 3; ++i) {
       Numbers &x = all.emplace_back();
-      for (const Range &range : ranges)
+      for (const Interval &range : ranges)
         x.push_back(std::uniform_real_distribution<>(range.low, range.high)(random));
     }
     return all;
@@ -40,7 +40,7 @@ public:
   /// Within the width of the ranges.
   Numbers direction() {
     Numbers t;
-    for (const Range &range : ranges)
+    for (const Interval &range : ranges)
       t.push_back(std::uniform_real_distribution<>(-0.5, 0.5)(random) * (range.high - range.low));
     return t;
   }
@@ -57,7 +57,7 @@ public:
 private:
   const RuleCase &c;
   std::mt19937 random;
-  std::vector<Range> ranges;
+  std::vector<Interval> ranges;
 };
 
 Numbers moved(const Numbers &x, const Numbers &t, double by) {
@@ -99,13 +99,6 @@ double distance(const Numbers &x, const Numbers &y) {
   for (size_t i = 0; i < x.size(); ++i)
     most = std::isfinite(x[i] - y[i]) ? std::max(most, std::abs(x[i] - y[i])) : INFINITY;
   return most;
-}
-
-double inner(const Numbers &x, const Numbers &y) {
-  double sum = 0;
-  for (size_t i = 0; i < x.size(); ++i)
-    sum += x[i] * y[i];
-  return sum;
 }
 
 /// The scale of a sum of products, to which its error is relative.
