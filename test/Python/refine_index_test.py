@@ -305,7 +305,7 @@ SLOW translation FAST 1 0 0 0 0 0
             read_image(f"{master}:2")
         with h5py.File(master, "a") as file:
             file["entry/instrument/beam/incident_wavelength"].attrs["units"] = "eV"
-        with self.assertRaisesRegex(nb.FileError, "wavelength is in 'eV', which is no unit"):
+        with self.assertRaisesRegex(nb.FileError, "wavelength is in 'eV', which is not a known unit"):
             read_image(master)
 
     def test_smv_headers(self):
@@ -332,7 +332,7 @@ SLOW translation FAST 1 0 0 0 0 0
         with self.assertRaisesRegex(nb.FileError, "does not say BEAM_CENTER_Y; give --geometry"):
             read_image(path)
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3 furlong;\n")
-        with self.assertRaisesRegex(nb.FileError, "BEAM_CENTER_Y is in 'furlong', which is no unit of a length"):
+        with self.assertRaisesRegex(nb.FileError, "BEAM_CENTER_Y is in 'furlong', which is not a known unit of a length"):
             read_image(path)
         write("BEAM_CENTER_X=0.1;\nBEAM_CENTER_Y=0.3;\nCOMPRESSION=PCK;\n")
         with self.assertRaisesRegex(nb.FileError, "its pixels are PCK"):
@@ -562,7 +562,7 @@ SLOW translation FAST 1 0 0 0 0 0
                                   (b") pixels", b") mm", r"write it as \(FAST, SLOW\) pixels"),
                                   (b"# Beam_xy (3", b"# Beam_xy (300", "beam at pixel 300, 2, far off a detector of 4 x 4"),
                                   (b"1.00000 A", b"1,00000 A", "'1,00000 A' for # Wavelength, and a number is needed"),
-                                  (b"1.00000 A", b"1.0 furlong", "in 'furlong', which is no unit of a wavelength")):
+                                  (b"1.00000 A", b"1.0 furlong", "in 'furlong', which is not a known unit of a wavelength")):
             with open(path, "wb") as file:
                 file.write(content.replace(said, other))
             with self.assertRaisesRegex(nb.FileError, says):

@@ -68,7 +68,7 @@ def read_header(path, header):
         elements.append(Element(*_placed(path, axes, [by for *_, by in order], sizes), tuple(one[2] for one in order[::-1]),
                                 (image * whole.get((array, "2"), 0) + begin[1], begin[0])))
     if not elements:
-        raise FileError(f"{path}: says of no pixels along which axes they are (_array_structure_list)")
+        raise FileError(f"{path}: does not say along which axes its pixels lie (_array_structure_list)")
     pixel = max(sizes)
     if max(abs(size / pixel - 1) for size in sizes) > 1e-3:
         raise FileError(f"{path}: its pixels are {min(sizes):.4g} mm by {pixel:.4g} mm; nb-refine needs square pixels")

@@ -38,7 +38,7 @@ class Model:
             cell = numpy.array([float(text) for text in said.groups()[:6]])
             return Model(str(path), cell, _core.indexing_choices(said[7], cell.tolist(), 0.0)[0])
         if not os.path.exists(path) and re.match(r"\s*[0-9.]+[\s,]+[0-9.]+[\s,]", str(path)):
-            raise ValueError(f"the model '{path}' is no file, nor six numbers of a cell (A, degrees) and a space group, such as "
+            raise ValueError(f"the model '{path}' is neither a file nor six numbers of a cell (A, degrees) and a space group, such as "
                              "'58 58 150 90 90 90 P 41 21 2'")
         if solvent is None:
             cell = _core.structure_factors(str(path), 8.0, wavelength, 0.0, 46.0)[2]

@@ -158,7 +158,7 @@ def read_nexus(path, name, number, geometry=None):
     parts = [part for part in (entry.get("instrument"), entry.get("sample")) if part is not None] if entry else []
     found = [detector for part in parts[:1] for detector in part.groups("NXdetector")]
     if len(found) != 1:
-        raise Unplaced(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed; write it anew with one")
+        raise Unplaced(f"{path}: has {len(found)} detectors (NXdetector of entry/instrument), and one is needed; write it again with one")
     detector, = found
     modules = detector.groups("NXdetector_module") or [detector]
     kind = " ".join(node.text for node in map(detector.get, ("description", "type")) if node)

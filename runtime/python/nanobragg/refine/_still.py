@@ -123,7 +123,7 @@ def with_pixels(still, kept):
     if still.boxes is None:
         whole = kept.get(still.key)
         if whole is None:
-            raise FileError(f"{kept.folder}: what was known of {still.image} is not there any more; run again with --resume")
+            raise FileError(f"{kept.folder}: the earlier results of {still.image} are missing; run again with --resume")
         whole.dark.lattice = numpy.minimum(whole.dark.lattice, len(still.lattices) - 1)
         still = dataclasses.replace(still, boxes=whole.boxes, dark=whole.dark)
     if still.explained and still.explained.image is None:

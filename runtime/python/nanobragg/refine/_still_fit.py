@@ -20,7 +20,7 @@ UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergenc
 def in_units(held, restrain, units=UNITS, response=Response()):
     """Sigmas of restraints in the units of the fit."""
     if response.psf is None and "psf" in restrain:
-        raise ValueError("there is no point spread to be restrained; --psf=gauss:80 says its shape and where its width starts, um")
+        raise ValueError("there is no point spread to restrain; give --psf=gauss:80, its shape and the width to start from (um)")
     for name in (*held, *restrain):
         if name not in units:
             raise ValueError(f"{name} is not a number of this fit; there are {', '.join(units)}")

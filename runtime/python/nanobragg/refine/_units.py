@@ -23,7 +23,7 @@ def known(unit, kind):
 def factor(path, name, unit, kind):
     """The same; FileError where it is not one."""
     if (found := known(unit, kind)) is None:
-        raise FileError(f"{path}: its {name} is in '{unit}', which is no unit of a {kind} that is known here; write it in {_PLAIN[kind]}")
+        raise FileError(f"{path}: its {name} is in '{unit}', which is not a known unit of a {kind}; write it in {_PLAIN[kind]}")
     return found
 
 
