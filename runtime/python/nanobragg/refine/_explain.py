@@ -24,6 +24,7 @@ MOST_SETS = 4  # sets of mosaic blocks
 # part of the cost by which it has to make this less: later ones by more, since one of several is
 # lucky more often.
 _STARTS = ((True, False), 0.03), ((False,), 0.1), ((False,), 0.1)
+_BEGUN = 7  # evaluations after which the better one of several is seen
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 _NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of less light show the background
 DETECTOR = ("distance", "centre", "tilt")
@@ -319,13 +320,19 @@ class Fit:
         every, random = MomentFit(*spots), numpy.random.default_rng(0)
         some = every.of_some(random)
 
-        def fitted(fit, model, x):
+        def fitted(fit, model, x, **end):
             self.model = model
-            return model, *fit.run(model, x, self.free(), *self.known()[:2])
+            return model, *fit.run(model, x, self.free(), *self.known()[:2], **end)
+
+        def best_of(starts):
+            if len(starts) > 1:
+                begun = (fitted(some, *start, most=_BEGUN) for start in starts)
+                starts = [min(begun, key=lambda one: one[2])[:2]]
+            return fitted(some, *starts[0])
 
         best = fitted(some, self.model, some.brightened(self.model, self.x))
         while (lattice := some.asking(*best[:2], self.sets)) is not None:
-            tried = ((min((fitted(some, *some.with_set(*best[:2], lattice, wide, random)) for wide in starts), key=lambda one: one[2]), pays)
+            tried = ((best_of([some.with_set(*best[:2], lattice, wide, random) for wide in starts]), pays)
                      for starts, pays in _STARTS)
             other = next((one for one, pays in tried if one[2] < (1 - pays) * best[2]), None)
             if other is None:

@@ -177,19 +177,45 @@ class Detector:
 ISOTROPIC = numpy.array([0.0, 0.0, 0.0, 0.0, 0.1])  # a spectrum this narrow moves no spot
 PLACE, SPHERE, SHARPEST = 0.4, numpy.radians(0.25), numpy.radians(0.02)  # pixels and rad off the sphere that a spot is trusted to, at most and at least
 _TURNS = numpy.cross(BEAM, numpy.eye(3))  # _TURNS @ q is q x BEAM
+_STEP = 1e-4  # of differences, in the units of the fit's numbers
 _WIDEST = 20.0  # width of the spectrum over that of mosaic blocks, as predict() takes it
 _ENOUGH = 1e-4  # part of the sum of squares: a step that makes it less by less is the last
 
 
 def _covariance(mosaic):
-    """The covariance of rotations of mosaic blocks, about the laboratory's axes, in parts of their
-    mean square across the beam.
+    """The covariance (..., 3, 3) of rotations of mosaic blocks, about the laboratory's axes, in
+    parts of their mean square across the beam.
 
     A rotation about the beam brings no node nearer to the sphere, so that its own variance does not
     move spots.
     """
-    a, b, c, d, _ = mosaic
-    return numpy.array([[1 + a, b, c], [b, 1 - a, d], [c, d, 1]])
+    a, b, c, d, _ = numpy.moveaxis(mosaic, -1, 0)
+    rows = [1 + a, b, c], [b, 1 - a, d], [c, d, numpy.ones_like(a)]
+    return numpy.moveaxis(numpy.array(rows), (0, 1), (-2, -1))
+
+
+def _diffracted(matrix, hkl, wavelength, mosaic):
+    """Wave vectors (..., 3, n), 1/A, of the light of reflections (n, 3), and by how much (rad)
+    their nodes miss the Ewald sphere, (..., n). matrix (..., 3, 3), mosaic (..., 5): of predict().
+    """
+    s0 = BEAM / wavelength
+    q, missing, longer = matrix @ hkl.T, None, 0.0
+    covariance, width = _covariance(mosaic), mosaic[..., 4, None]
+    across = 2 * _TURNS / wavelength
+    for _ in range(2):  # the second step takes what curvature leaves
+        along = 2 * s0 @ q  # how `outside` changes where the beam's wave vector is longer by a part
+        outside = (q * q).sum(axis=-2) + (1 + longer) * along
+        slope = across @ q  # 2 q x s0: likewise by a rotation of the node
+        steepest = numpy.maximum((slope * slope).sum(axis=-2), 1e-30)
+        turn = covariance @ slope
+        most = numpy.maximum((turn * slope).sum(axis=-2), 1e-3 * steepest)
+        parts = -outside / (most + (width * along)**2)
+        missing = -outside / numpy.sqrt(steepest) if missing is None else missing
+        x, y, z = numpy.moveaxis(q, -2, 0)
+        a, b, c = numpy.moveaxis(turn * parts[..., None, :], -2, 0)
+        q = q + numpy.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-2)
+        longer = longer + width**2 * along * parts
+    return (1 + longer)[..., None, :] * s0[:, None] + q, missing
 
 
 def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
@@ -202,21 +228,8 @@ def predict(matrix, hkl, detector, mosaic=ISOTROPIC, panel=None):
     and node, as DIALS predicts stills. mosaic: four numbers of _covariance(), and the width of the
     spectrum, a part of the wavelength, over that of mosaic blocks, rad.
     """
-    s0 = BEAM / detector.wavelength
-    q, covariance, missing, longer = matrix @ hkl.T, _covariance(mosaic), None, 0.0
-    across = 2 * _TURNS / detector.wavelength
-    for _ in range(2):  # the second step takes what curvature leaves
-        along = 2 * s0 @ q  # how `outside` changes where the beam's wave vector is longer by a part
-        outside = (q * q).sum(axis=0) + (1 + longer) * along
-        slope = across @ q  # 2 q x s0: likewise by a rotation of the node
-        steepest = numpy.maximum((slope * slope).sum(axis=0), 1e-30)
-        turn = covariance @ slope
-        parts = -outside / (numpy.maximum((turn * slope).sum(axis=0), 1e-3 * steepest) + (mosaic[4] * along)**2)
-        missing = -outside / numpy.sqrt(steepest) if missing is None else missing
-        (x, y, z), (a, b, c) = q, turn * parts
-        q = q + numpy.array([b * z - c * y, c * x - a * z, a * y - b * x])
-        longer = longer + mosaic[4]**2 * along * parts
-    return detector.meet(((1 + longer) * s0[:, None] + q).T, panel), missing
+    rays, missing = _diffracted(matrix, hkl, detector.wavelength, mosaic)
+    return detector.meet(rays.T, panel), missing
 
 
 @dataclasses.dataclass
@@ -287,30 +300,54 @@ def fit(cell, fitted, at, hkl, *, tilt, shape, mosaic, place=numpy.inf):
     free, mean = sigma > 0, 1e-5 if place > 0 else numpy.inf
     panel, rows = start.panels.number(at), hkl.astype(float)
 
+    def whole(y):
+        x = about.copy()
+        x[free] = y
+        return x
+
+    def crystal(x):
+        spread = numpy.append(x[8 + strains:-1], numpy.exp(x[-1]))
+        return cell.matrix(numpy.concatenate([x[:3], x[8:8 + strains]])), spread
+
     @functools.lru_cache(len(unit))
     def standing(distance, fast, slow, *tilts):
         return dataclasses.replace(start, distance=start.distance + distance, tilts=tilts, centre=(start.centre[0] + fast, start.centre[1] + slow))
 
-    def unpacked(y):
-        x = about.copy()
-        x[free] = y
-        return (cell.matrix(numpy.concatenate([x[:3], x[8:8 + strains]])), standing(*x[3:8].tolist()),
-                numpy.append(x[8 + strains:-1], numpy.exp(x[-1])), x)
-
-    def residuals(y):
-        matrix, detector, spread, x = unpacked(y)
-        places, missing = predict(matrix, rows, detector, spread, panel)
+    def left(places, missing, x):
         known = x / numpy.where(free, sigma, 1)
         return numpy.concatenate([((places - at) / PLACE).ravel(), missing / sphere, known[free & (sigma < numpy.inf)],
                                   [traces @ x[8:8 + strains] / mean]])
 
+    def residuals(y):
+        x = whole(y)
+        matrix, spread = crystal(x)
+        return left(*predict(matrix, rows, standing(*x[3:8].tolist()), spread, panel), x)
+
+    def jacobian(y):
+        """By differences: reflections of all steps of the crystal at once meet the detector."""
+        x = whole(y)
+        every = numpy.concatenate([[x], x + _STEP * numpy.diag(unit)[free]])
+        moves = numpy.concatenate([[False], (every[1:, 3:8] != x[3:8]).any(axis=1)])  # the detector
+        detector = standing(*x[3:8].tolist())
+        matrices, spreads = map(numpy.array, zip(*map(crystal, every[~moves])))
+        rays, off = _diffracted(matrices, rows, start.wavelength, spreads)
+        missing, places = numpy.empty((len(every), len(at))), numpy.empty((len(every), len(at), 2))
+        missing[~moves], missing[moves] = off, off[0]
+        met = detector.meet(rays.swapaxes(1, 2).reshape(-1, 3), numpy.tile(panel, len(rays)))
+        places[~moves] = met.reshape(-1, len(at), 2)
+        for k in numpy.flatnonzero(moves):
+            places[k] = standing(*every[k, 3:8].tolist()).meet(rays[0].T, panel)
+        first, *others = map(left, places, missing, every)
+        return ((numpy.array(others) - first) / (_STEP * unit[free])[:, None]).T
+
     sphere, reach = SPHERE, numpy.concatenate([numpy.full(8 + strains, numpy.inf), numpy.full(4, 0.95), [numpy.log(_WIDEST)]])[free]
     y = numpy.clip(about[free], -0.9 * reach, 0.9 * reach)
     for width in (3.0, 1.0):  # spots farther out are weighed less and less
-        y = optimize.least_squares(residuals, y, bounds=(-reach, reach), loss="soft_l1", f_scale=width,
-                                   x_scale=unit[free], ftol=_ENOUGH).x
+        y = optimize.least_squares(residuals, y, jacobian, bounds=(-reach, reach), loss="soft_l1",
+                                   f_scale=width, x_scale=unit[free], ftol=_ENOUGH).x
+        matrix, spread = crystal(whole(y))
         if mosaic:
-            matrix, detector, spread, _ = unpacked(y)
-            sphere = numpy.clip(1.4826 * numpy.median(numpy.abs(predict(matrix, rows, detector, spread, panel)[1])), SHARPEST, SPHERE)
-    matrix, detector, spread, _ = unpacked(y)
+            missing = _diffracted(matrix, rows, start.wavelength, spread)[1]
+            sphere = numpy.clip(1.4826 * numpy.median(numpy.abs(missing)), SHARPEST, SPHERE)
+    detector = standing(*whole(y)[3:8].tolist())
     return dataclasses.replace(fitted, matrix=matrix, detector=detector, mosaic=spread)

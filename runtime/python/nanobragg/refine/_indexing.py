@@ -75,8 +75,10 @@ def _orientations(q, real, times, shifted=False):
     found = []
     start = real[:, first] / lengths[first]
     best = _apart(axes, numpy.argsort(-scores), 40)
-    # Other axes that are not at right angles to the first tell its two ends apart.
-    for axis, score in [(end * axes[i], scores[i]) for i in best for end in (1, -1)]:
+    # Only other axes that are not at right angles to the first tell its two ends apart.
+    cosines = (real / lengths).T @ start
+    ends = (1,) if (numpy.abs(numpy.delete(cosines, first)) < 1e-9).all() else (1, -1)
+    for axis, score in [(end * axes[i], scores[i]) for i in best for end in ends]:
         across = numpy.cross(start, axis)
         sine = numpy.linalg.norm(across)
         upright = rotation(across / max(sine, 1e-12) * numpy.arctan2(sine, start @ axis))
@@ -91,14 +93,17 @@ def _orientations(q, real, times, shifted=False):
     return sorted(found, key=lambda one: -one[0])
 
 
-def _turned_onto(hkl, q, reciprocal, turn, scale):
-    """Rotation and scale that bring nodes onto q best (Kabsch)."""
+def _turned_onto(hkl, q, close, reciprocal):
+    """Rotations and scales that bring nodes (starts, n, 3) onto q best, of those that are close
+    (Kabsch)."""
     nodes = hkl @ reciprocal.T
-    weights = 1 / (numpy.linalg.norm(nodes, axis=1) + 0.02)**2
-    left, _, right = numpy.linalg.svd((q * weights[:, None]).T @ nodes)
-    turn = left @ numpy.diag([1, 1, numpy.linalg.det(left @ right)]) @ right
-    return turn, (numpy.einsum("i,ij,ij", weights, q, nodes @ turn.T)
-                  / numpy.einsum("i,ij,ij", weights, nodes, nodes))
+    weights = close / (numpy.linalg.norm(nodes, axis=-1) + 0.02)**2
+    left, _, right = numpy.linalg.svd((q * weights[..., None]).swapaxes(1, 2) @ nodes)
+    left[:, :, 2] *= numpy.linalg.det(left @ right)[:, None]
+    turns = left @ right
+    turned = nodes @ turns.swapaxes(1, 2)
+    along, squares = (numpy.einsum("sn,snc,snc->s", weights, *pair) for pair in ((q, turned), (nodes, nodes)))
+    return turns, along / numpy.maximum(squares, 1e-300)
 
 
 def orient(q, light, cell, shifted=False):
@@ -122,24 +127,30 @@ def orient(q, light, cell, shifted=False):
     if len(near) < 8:
         return None
     brightest = near[numpy.argsort(-light[near])][:300]
-    best, some = None, q[brightest].astype("f4")
-    for _, start in _orientations(some, real, times, shifted)[:60]:
-        for shift in _shifts(start @ real, some) if shifted else [numpy.zeros(3)]:
-            turn, scale = start, 1.0
-            for limit in (12, 14, 17, 20, 25):
-                use = q[length < limit / shortest] - shift
-                for _ in range(2):
-                    indices = (use / scale) @ turn @ real
-                    hkl = numpy.rint(indices)
-                    close = (numpy.abs(indices - hkl).max(axis=1) < 0.3) & hkl.any(axis=1)
-                    if close.sum() >= 6:
-                        turn, scale = _turned_onto(hkl[close], use[close], reciprocal, turn, scale)
-                        if shifted:
-                            more = numpy.median(use[close] - scale * hkl[close] @ reciprocal.T @ turn.T, axis=0)
-                            use, shift = use - more, shift + more
-            indices = (use / scale) @ turn @ real
-            part = float((numpy.abs(indices - numpy.rint(indices)).max(axis=1) < 0.2).mean())
-            # By a node more or less the lattice is the same: the smallest shift is likeliest.
-            if best is None or part - _PER_SHIFT * numpy.linalg.norm(shift) > best[2] - _PER_SHIFT * numpy.linalg.norm(best[3]):
-                best = turn, scale, part, shift
-    return best
+    some = q[brightest].astype("f4")
+    starts = [start for _, start in _orientations(some, real, times, shifted)[:60]]
+    every = [(start, shift) for start in starts
+             for shift in (_shifts(start @ real, some) if shifted else [numpy.zeros(3)])]
+    turns, shifts = map(numpy.array, zip(*every))
+    scales = numpy.ones(len(every))
+    for limit in (12, 14, 17, 20, 25):
+        use = q[length < limit / shortest] - shifts[:, None]
+        for _ in range(2):
+            indices = (use / scales[:, None, None]) @ turns @ real
+            hkl = numpy.rint(indices)
+            close = (numpy.abs(indices - hkl).max(axis=2) < 0.3) & hkl.any(axis=2)
+            several = close.sum(axis=1) >= 6
+            better = _turned_onto(hkl, use, close, reciprocal)
+            turns = numpy.where(several[:, None, None], better[0], turns)
+            scales = numpy.where(several, better[1], scales)
+            if shifted:
+                left = use - scales[:, None, None] * (hkl @ reciprocal.T @ turns.swapaxes(1, 2))
+                left[~close] = numpy.nan
+                left[~several] = 0
+                more = numpy.nanmedian(left, axis=1)
+                use, shifts = use - more[:, None], shifts + more
+    indices = (use / scales[:, None, None]) @ turns @ real
+    parts = (numpy.abs(indices - numpy.rint(indices)).max(axis=2) < 0.2).mean(axis=1)
+    # By a node more or less the lattice is the same: the smallest shift is likeliest.
+    best = numpy.argmax(parts - _PER_SHIFT * numpy.linalg.norm(shifts, axis=1))
+    return turns[best], float(scales[best]), float(parts[best]), shifts[best]

@@ -268,18 +268,19 @@ class MomentFit:
         worst = max(costs, key=costs.get, default=None)
         return worst if worst is not None and costs[worst] > _NOISE else None
 
-    def run(self, blocks, x, free, about, sigma):
+    def run(self, blocks, x, free, about, sigma, most=_EVALUATIONS):
         """The numbers where the cost is least, and this. about, sigma: knowledge of them beside the
-        spots."""
+        spots. most: evaluations."""
         free = free & (numpy.array(blocks.groups()) != "psf")
         index, foretold = numpy.flatnonzero(free), Foretold(blocks, *self.spots)
         known = index[numpy.isfinite(sigma[index])]
         groups = numpy.array(blocks.groups())[index]
-        units, most = numpy.array([_UNITS.get(group, 1.0) for group in groups]), numpy.where(numpy.isin(groups, _FACTORS), _FARTHEST, numpy.inf)
+        units = numpy.array([_UNITS.get(group, 1.0) for group in groups])
+        reach = numpy.where(numpy.isin(groups, _FACTORS), _FARTHEST, numpy.inf)
 
         def whole(y):
             new = x.copy()
-            new[index] = numpy.clip(y, -most, most)
+            new[index] = numpy.clip(y, -reach, reach)
             return new
 
         def residuals(y):
@@ -293,8 +294,8 @@ class MomentFit:
             rows[:, 0] *= numpy.where(light > self.least, 1 / numpy.maximum(light, 1e-300), 0)[:, None]
             return numpy.concatenate([rows.reshape(-1, len(index)), numpy.eye(len(free))[known][:, index] / sigma[known][:, None]])
 
-        found = optimize.least_squares(residuals, x[index], jacobian, loss="soft_l1", x_scale=units, max_nfev=_EVALUATIONS,
-                                       ftol=_ENOUGH, xtol=1e-6)
+        found = optimize.least_squares(residuals, x[index], jacobian, loss="soft_l1", x_scale=units,
+                                       max_nfev=most, ftol=_ENOUGH, xtol=1e-6)
         return whole(found.x), float(found.cost)
 
 

@@ -1,23 +1,43 @@
 """The result for a still, and what of it goes to a fit of pixels."""
 
+import contextlib
 import dataclasses
+import time
 
 import numpy
 from scipy import spatial
 
-from .._errors import FileError
+from .._errors import FileError, reason
 from ._explain import STRONG
 from ._images import described
+from ._lattices import Rejected
 
 
 @dataclasses.dataclass
-class Still:
-    """The result for a still. Lengths in A and mm, angles in degrees, places in pixels."""
+class Tried:
+    """An image in which crystals are looked for, by its number."""
 
     index: int
     image: str
     status: str = "indexed"  # or "rejected"
     why: str = ""
+    seconds: float = 0.0
+
+    @contextlib.contextmanager
+    def timed(self):
+        """Takes the time of a search; whatever goes wrong in it rejects this image alone."""
+        begin = time.perf_counter()
+        try:
+            yield
+        except Exception as error:
+            self.status, self.why = "rejected", str(error) if isinstance(error, Rejected) else reason(error)
+        self.seconds = time.perf_counter() - begin
+
+
+@dataclasses.dataclass
+class Still(Tried):
+    """The result for a still. Lengths in A and mm, angles in degrees, places in pixels."""
+
     spots: int = 0
     indexed: int = 0
     rms_px: float = numpy.nan  # between bright spots and their reflections
@@ -27,7 +47,6 @@ class Still:
     chi2_parts: dict = dataclasses.field(default_factory=dict)  # chi2_background of its smooth part, rings and haloes
     calibration: float = 0.0  # error of a pixel's light, in proportion to it, where the detector does not count photons
     masked: dict = dataclasses.field(default_factory=dict)  # pixels that are left out, by the reason
-    seconds: float = 0.0
     key: str = dataclasses.field(default="", repr=False)  # under which it is kept
     explained_key: str = dataclasses.field(default="", repr=False)  # and its explained
     shape: tuple = ()  # slow and fast pixels

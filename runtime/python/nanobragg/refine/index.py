@@ -17,7 +17,7 @@ from ._explain import MOST_SETS, Freedom
 from ._index_page import page
 from ._indexing import real_basis
 from ._kept import Kept, key_of
-from ._lattices import MOST_LATTICES, Rejected
+from ._lattices import MOST_LATTICES
 from ._merging import Observations, merge
 from ._model import Model
 from ._response import Response
@@ -165,14 +165,9 @@ def _one(index, *, paths, search, kept):
     if (still := kept.get(key)) is not None:
         still.index, still.image = index, paths[index]
         return without_pixels(still, kept)
-    begin, still = time.perf_counter(), Still(index, paths[index], key=key)
-    try:
+    still = Still(index, paths[index], key=key)
+    with still.timed():
         search_still(still, search)
-    except Rejected as error:
-        still.status, still.why = "rejected", str(error)
-    except Exception as error:  # whatever it is, it costs this image alone
-        still.status, still.why = "rejected", reason(error)
-    still.seconds = time.perf_counter() - begin
     kept.put(key, still)
     return without_pixels(still, kept)
 
@@ -184,7 +179,7 @@ def _fitted(number, *, stills, model, how, kept, keys):
         return number, without_images(found[0], kept), found[1]
     try:
         result = fit_still(with_pixels(stills[number], kept), model, *how)
-    except Exception as error:  # as above
+    except Exception as error:  # whatever it is, it costs this image alone
         result = reason(error)
     seconds = time.perf_counter() - begin
     kept.put(keys[number], (result, seconds))

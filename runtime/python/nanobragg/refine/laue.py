@@ -4,14 +4,12 @@ import dataclasses
 import functools
 import json
 import os
-import time
 
 import numpy
 from scipy import ndimage
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from .._errors import reason
 from . import _files, _report
 from ._camera import read_camera, read_still
 from ._claim import Claim
@@ -26,6 +24,7 @@ from ._moments import Moments
 from ._noise import largest_number, no_numbers
 from ._panels import BEAM
 from ._spots import find_spots, local_background, usable_pixels
+from ._still import Tried
 from ._still_files import identifier
 from ._still_search import in_photons
 from ._threads import one_blas_thread
@@ -46,14 +45,10 @@ GROUPS = ("orientation", "strain", "distance", "centre", "tilt", "flux")
 
 
 @dataclasses.dataclass
-class Laue:
+class Laue(Tried):
     """The result of a white-beam still. Lengths in mm and A, angles in degrees, places in pixels.
     """
 
-    index: int
-    image: str
-    status: str = "indexed"  # or "rejected"
-    why: str = ""
     found: object = dataclasses.field(default=None, repr=False)  # Spots
     at: numpy.ndarray = dataclasses.field(default=None, repr=False)  # places of the spots, pixels
     light: numpy.ndarray = dataclasses.field(default=None, repr=False)  # photons in a box about each, and their sigma
@@ -63,7 +58,6 @@ class Laue:
     band: tuple = ()  # keV
     gain: float = 1.0
     zero: float = 0.0
-    seconds: float = 0.0
 
     @property
     def crystals(self):
@@ -223,17 +217,12 @@ def _seen(fit, crystal, photons, usable, mean, noise):
 
 
 def _one(index, *, paths, **how):
-    begin, still = time.perf_counter(), Laue(index, paths[index])
-    try:
+    still = Laue(index, paths[index])
+    with still.timed():
         _index(still, **how)
-    except Rejected as error:
-        still.status, still.why = "rejected", str(error)
-    except Exception as error:  # whatever it is, it costs this image alone
-        still.status, still.why = "rejected", reason(error)
     if still.fit is not None:
         still.table = spot_columns(still) if still.status == "indexed" else None
         still.fit.finish()  # results go between processes
-    still.seconds = time.perf_counter() - begin
     return still
 
 
