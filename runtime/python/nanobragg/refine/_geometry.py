@@ -177,7 +177,7 @@ class Detector:
 ISOTROPIC = numpy.array([0.0, 0.0, 0.0, 0.0, 0.1])  # a spectrum this narrow moves no spot
 PLACE, SPHERE, SHARPEST = 0.4, numpy.radians(0.25), numpy.radians(0.02)  # pixels and rad off the sphere that a spot is trusted to, at most and at least
 _TURNS = numpy.cross(BEAM, numpy.eye(3))  # _TURNS @ q is q x BEAM
-_STEP = 1e-4  # of differences, in the units of the fit's numbers
+_STEP = 1e-4  # step of differences, in the units of the fit's numbers
 _WIDEST = 20.0  # width of the spectrum over that of mosaic blocks, as predict() takes it
 _ENOUGH = 1e-4  # part of the sum of squares: a step that makes it less by less is the last
 
