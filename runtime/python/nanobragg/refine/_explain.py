@@ -15,8 +15,9 @@ from ._integration import Integrated, box_levels, integrate
 from ._moments import MomentFit, brightest
 from ._spot_fit import Known, SpotFit
 
-# Where fits start: mosaicity (rad), bandwidth, divergence (rad); edge of a block (m).
-_BEGIN, _EDGE = (numpy.radians(0.15), 5e-4, 2e-4), 2e-7
+# Where fits start: mosaicity (rad, and at least so much of the root mean square distance of nodes from the sphere, which other numbers
+# widen, too; a mosaicity that is too large is a trap), bandwidth, divergence (rad); edge of a block (m).
+_BEGIN, _OF_MISSING, _EDGE = (numpy.radians(0.1), 5e-4, 2e-4), 0.5, 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
 BOX = 15  # pixels, edge of the boxes about spots
 MOST_SETS = 4  # sets of mosaic blocks
@@ -28,7 +29,8 @@ _BEGUN = 7  # evaluations after which the better one of several is seen
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 _NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of less light show the background
 DETECTOR = ("distance", "centre", "tilt")
-_SIGMAS, _WRONG = 10.0, (0.25, 1.0)  # light of so many says how wrong intensities are; bounds of that part
+_SIGMAS, _WRONG = 10.0, (0.01, 1.0)  # light of so many says how wrong intensities are; bounds of that part
+_BETTER = 0.5  # times as wrong: a fit by intensities that are better by this is repeated
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 STRONG = 300  # photons of a spot whose place counts for rms_px
 _FAINTEST = 0.02  # photons of a pixel, of which its variance is at least that
@@ -206,7 +208,7 @@ def simulators_of_still(parts, plane, missing, grid, lowest):
     """The simulators of a still. plane: the detector of parts as one panel. missing: by how much
     (rad) the nodes of its reflections miss the sphere. grid, lowest: structure factors."""
     plain = plain_simulator([plane if isinstance(part, Detector) else part for part in parts])
-    sim = averaged_simulator(parts, plain["reciprocal_matrix"], max(_BEGIN[0], float(numpy.sqrt(numpy.mean(missing**2)))), *_BEGIN[1:])
+    sim = averaged_simulator(parts, plain["reciprocal_matrix"], max(_BEGIN[0], _OF_MISSING * float(numpy.sqrt(numpy.mean(missing**2)))), *_BEGIN[1:])
     sim.structure_factors = grid, lowest
     sim["default_F"] = 0.0
     return sim, plain
@@ -367,7 +369,10 @@ class Fit:
         part."""
         self.moments(spots)
         self._brighten()
-        self.run(self._wrong(), 2)
+        wrong, before = self._wrong(), numpy.inf
+        while wrong < _BETTER * before:  # the better the fit, the more intensities say
+            self.run(wrong, 2)
+            before, wrong = wrong, self._wrong()
         self.keep_sigmas()
 
     def _wrong(self):

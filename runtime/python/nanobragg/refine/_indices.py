@@ -18,6 +18,7 @@ _DECIDED = 5.0  # sigmas by which light has to be more like the model's where th
 _FAR = 60.0  # pixels that the beam may be off
 _FLOOR = 0.01  # part of the mean intensity; the light of weaker reflections says no more
 _LEAST = 15  # spots
+SURE = 0.04  # variance of the logarithm of an intensity that is compared
 _VARIED = 0.1  # standard deviation of logarithms of intensities that tell crystals apart
 _PLACES = 0.25  # weight of a spot's place, since places err together
 _WORST, _SHARP = 2.5, 0.1  # pixels: a spot that is farther off says no more; spots are not nearer
@@ -49,13 +50,28 @@ def by_model(model):
 
 class Light:
     """Logarithms of the light of a lattice's spots, and what they have in common: scale,
-    resolution, distance from the sphere."""
+    resolution, and ``more`` columns. spent: numbers that were fitted to the light."""
 
-    def __init__(self, lattice, light):
+    def __init__(self, hkl, matrix, logs, more=(), spent=0):
+        self.hkl, self.logs, self.spent = hkl, logs, spent
+        length = numpy.linalg.norm(hkl @ matrix.T, axis=1)
+        self.common = numpy.column_stack([numpy.ones(len(length)), length, length**2, *more])
+
+    @classmethod
+    def of_spots(cls, lattice, light):
+        """light: of all spots, whose distance from the sphere they have in common."""
         use = lattice.indexed
-        self.hkl, self.logs = lattice.hkl[use], numpy.log(light[use])
-        length, off = numpy.linalg.norm(self.hkl @ lattice.matrix.T, axis=1), numpy.abs(lattice.missing[use])
-        self.common = numpy.column_stack([numpy.ones(len(length)), length, length**2, off, off**2])
+        off = numpy.abs(lattice.missing[use])
+        return cls(lattice.hkl[use], lattice.matrix, numpy.log(light[use]), (off, off**2))
+
+    @classmethod
+    def of_pixels(cls, explained, known):
+        """The light of the first lattice's reflections over their partiality, as pixels say it.
+        known: of by_model(), with the structure factors by which they were explained."""
+        hkl = explained.hkl
+        sure = (explained.precision * explained.ratio**2 > 1 / SURE) & (hkl[:, 3:] == 0).all(axis=1)
+        hkl = hkl[sure, :3]
+        return cls(hkl, explained.lattices[0].matrix, numpy.log(explained.ratio[sure]) + known(hkl), spent=int((explained.sigma > 0).sum()))
 
     def without(self, use):
         """The logarithms of these spots without what they have in common."""
@@ -72,11 +88,12 @@ class Light:
         """By how many sigmas more than chance the light is like intensities, of which logarithms
         are known, or nan."""
         use = numpy.isfinite(known)
-        if use.sum() < _LEAST:
+        more = use.sum() - self.common.shape[1] - 2 - self.spent
+        if use.sum() < _LEAST or more < 1:
             return 0.0
         alike, own = map(self.without(use), (known, self.logs))
         r = alike @ own / numpy.sqrt(max((alike @ alike) * (own @ own), 1e-300))
-        return float(numpy.arctanh(min(r, 0.999)) * numpy.sqrt(use.sum() - self.common.shape[1] - 2))
+        return float(numpy.arctanh(min(r, 0.999)) * numpy.sqrt(more))
 
 
 def shifted(light, choices, possible, known):
@@ -117,7 +134,7 @@ class Candidates:
 
     def __init__(self, lattice, choices, spots, system):
         self.lattices = [by_choice(lattice, choice, spots, system) for choice in choices]
-        self.light = Light(lattice, spots.light)
+        self.light = Light.of_spots(lattice, spots.light)
         self.hkl = [numpy.rint(self.light.hkl @ choice).astype(int) for choice in choices]
         within = [numpy.fmin((one.off[lattice.indexed]**2).sum(axis=1), _WORST**2) for one in self.lattices]
         self.places = numpy.array([-_PLACES * len(off) * numpy.log(off.mean() + _SHARP**2) for off in within])

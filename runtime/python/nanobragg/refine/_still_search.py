@@ -50,10 +50,11 @@ def in_photons(image, usable, noise):
     if image.counting:
         return image
     for _ in range(2):  # spots are better known when the noise is
-        photons = image.in_photons(noise_of(image.photons, usable, image.pedestal))
+        found = noise_of(image.photons, usable, image.pedestal)
+        photons = image.in_photons(found)
         _, strong = find_spots(photons.photons, usable, even=False)
         usable = usable & ~about_spots(strong)
-    return photons
+    return dataclasses.replace(photons, counting=found == Noise())
 
 
 @dataclasses.dataclass(frozen=True)

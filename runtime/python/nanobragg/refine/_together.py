@@ -106,7 +106,7 @@ def _by_intensities(stills, model, most, together=False):
     choices, known = model.choices(), None if model.grid is None else by_model(model)
     for still in stills if known else ():
         one, possible = still.fitted, shifts(still.fitted.matrix, still.fitted.detector)
-        if best := shifted(Light(one, still.found.light), choices, possible, known):
+        if best := shifted(Light.of_spots(one, still.found.light), choices, possible, known):
             try:
                 take(still, lattices_of(still.found, [one.detector.shifted(-one.matrix @ possible[best])], model, most))
                 still.shared = False
@@ -135,5 +135,12 @@ def _compare_light(stills, model):
     """How much more the light of each still's spots is like the model's intensities than by chance,
     where that can be told."""
     for still in stills if model.grid is not None else ():
-        light, known = Light(still.fitted, still.found.light), by_model(model)(still.fitted.hkl[still.fitted.indexed])
+        light, known = Light.of_spots(still.fitted, still.found.light), by_model(model)(still.fitted.hkl[still.fitted.indexed])
         still.alike = light.agreement(known) if light.tells(known) else numpy.nan
+
+
+def compare_fit(still, model):
+    """The same by the fit to pixels, which knows partialities, where it tells more."""
+    known = by_model(model)
+    light = Light.of_pixels(still.explained, known)
+    still.alike = float(numpy.fmax(still.alike, light.agreement(known(light.hkl))))

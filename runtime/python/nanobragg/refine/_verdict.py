@@ -2,14 +2,15 @@
 
 import numpy
 
-_SURE = 0.04  # variance of the logarithm of an intensity that is compared
+from ._indices import SURE
+
 _ALIKE = 5.0  # sigmas by which light is like the model's intensities where the crystal is certainly right
 
 
 def _scatter(explained):
     """The robust standard deviation of logarithms of intensities over the model's, of reflections
     whose photons say it."""
-    sure = explained.precision * explained.ratio**2 > 1 / _SURE
+    sure = explained.precision * explained.ratio**2 > 1 / SURE
     logs = numpy.log(explained.ratio[sure])
     return 1.4826 * float(numpy.median(numpy.abs(logs - numpy.median(logs)))) if sure.sum() > 10 else 0.0
 

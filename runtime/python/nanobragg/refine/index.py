@@ -27,7 +27,7 @@ from ._still_fit import distance_of, fit_still, in_units
 from ._still_search import Search, search_still
 from ._still_table import lattice_rows, rows
 from ._threads import one_blas_thread
-from ._together import bring_together
+from ._together import bring_together, compare_fit
 
 _CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one crystal share, held while their pixels are fitted
 
@@ -203,7 +203,10 @@ def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambd
         if isinstance(result, str):
             still.why = f"its pixels were not explained: {result}"
         else:
+            first = still.explained is None
             still.explained, still.rms_px = result, result.rms_px
+            if first:  # structure factors are the model's own
+                compare_fit(still, model)
             still.distance_mm = distance_of(still)
         done(still)
 
