@@ -135,6 +135,8 @@ CheckedDataset::CheckedDataset(LinkedObject found)
   const int rank = H5Sget_simple_extent_ndims(space);
   if (!creation.valid() || !type.valid() || rank < 0)
     refuse("has a data set that cannot be read; it is damaged");
+  if (H5Tget_class(type) == H5T_ENUM) // as Python's libraries write truth values
+    type = Handle(H5Tget_super(type));
   const H5T_class_t kind = H5Tget_class(type);
   if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || H5Tget_size(type) > sizeof(double))
     refuse("has a data set that does not contain numbers");

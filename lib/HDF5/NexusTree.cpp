@@ -24,13 +24,17 @@ struct Reading {
   std::function<herr_t(hid_t, void *)> read;
 };
 
+bool isNumbers(H5T_class_t kind) {
+  return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
+}
+
 /// Up to 64 numbers, or a text; null for anything else.
 json valueOf(const Reading &from) {
   const hssize_t count = from.space.valid() ? H5Sget_simple_extent_npoints(from.space) : 0;
   const H5T_class_t kind = from.type.valid() ? H5Tget_class(from.type) : H5T_NO_CLASS;
   if (count < 1 || count > mostValues)
     return nullptr;
-  if (kind == H5T_INTEGER || kind == H5T_FLOAT) {
+  if (isNumbers(kind)) {
     std::vector<double> values(static_cast<std::size_t>(count));
     if (from.read(H5T_NATIVE_DOUBLE, values.data()) < 0)
       return nullptr;
@@ -103,8 +107,7 @@ private:
     std::vector<hsize_t> size(std::size_t(std::max(H5Sget_simple_extent_ndims(from.space), 0)));
     H5Sget_simple_extent_dims(from.space, size.data(), nullptr);
     made["size"] = size;
-    const H5T_class_t kind = H5Tget_class(from.type);
-    if (kind == H5T_INTEGER || kind == H5T_FLOAT)
+    if (isNumbers(H5Tget_class(from.type)))
       from.read = [&](hid_t, void *to) {
         const std::vector<double> values =
             CheckedDataset(std::move(found)).read(std::vector<hsize_t>(size.size()), size);

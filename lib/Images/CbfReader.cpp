@@ -103,6 +103,11 @@ CbfFile parseSection(const std::string &path, std::string_view section, std::siz
     throw FileError(path, "says that it has " + std::to_string(count) +
                               " pixels in a binary section, more than a file of its size holds; "
                               "its header is damaged");
+  if (const auto elements = numberAfter(header, "X-Binary-Number-of-Elements");
+      elements && *elements != std::int64_t(count))
+    throw FileError(path, "says that it has " + std::to_string(*elements) +
+                              " pixels (X-Binary-Number-of-Elements) and " + std::to_string(*fast) +
+                              " x " + std::to_string(*slow) + "; correct its header");
   std::string_view rest = section.substr(data + start.size());
   if (size && *size >= 0 && std::size_t(*size) < rest.size())
     rest = rest.substr(0, std::size_t(*size));
@@ -132,6 +137,30 @@ CbfFile parseSection(const std::string &path, std::string_view section, std::siz
           plain ? uncompressed(path, rest, count) : decompressByteOffset(path, rest, count)};
 }
 
+/// FileError where data of `size` bytes from `begin` on do not end where their section does, but
+/// for `padding`: other programs' line ends were put into them, or taken from them.
+void checkEnd(const std::string &path, std::string_view bytes, std::size_t begin, std::size_t size,
+              std::size_t padding) {
+  constexpr std::size_t ordinaryPadding = 64; // less may be said and not written
+  const std::size_t next = bytes.find(boundary, begin);
+  if (next == bytes.npos)
+    return;
+  const std::string_view section = bytes.substr(begin, next - begin);
+  const std::size_t lineEnd = section.ends_with("\r\n") ? 2 : section.ends_with('\n') ? 1 : 0;
+  const std::size_t all = section.size() - lineEnd;
+  const bool wrong =
+      padding >= ordinaryPadding
+          ? all != size + padding
+          : all < size ||
+                section.substr(size, all - size)
+                        .find_first_not_of(std::string_view("\0 \r\n", 4)) != section.npos;
+  if (wrong)
+    throw FileError(
+        path, "has " + std::to_string(all) + " bytes in a binary section, and its header says " +
+                  std::to_string(size) + " (X-Binary-Size) and " + std::to_string(padding) +
+                  " (-Padding); it was copied as text or is damaged; copy it again");
+}
+
 } // namespace
 
 CbfFile parseCbf(const std::string &path, std::string_view bytes) {
@@ -147,6 +176,11 @@ CbfFile parseCbf(const std::string &path, std::string_view bytes) {
     if (data >= next)
       throw FileError(path, "ends in the header of a binary section; it is cut short");
     const auto size = numberAfter(bytes.substr(at, data - at), "X-Binary-Size:");
+    if (size && *size >= 0) {
+      const auto padding = numberAfter(bytes.substr(at, data - at), "X-Binary-Size-Padding");
+      checkEnd(path, bytes, data + start.size(), std::size_t(*size),
+               std::size_t(std::clamp<std::int64_t>(padding.value_or(0), 0, mostPixels)));
+    }
     CbfFile one = parseSection(path, bytes.substr(at), data - at, size, most - all.pixels.size());
     next = bytes.find(boundary, data + start.size() +
                                     std::size_t(std::max<std::int64_t>(size.value_or(0), 0)));

@@ -44,7 +44,7 @@ TEST(CbfFile, RefusesDamage) {
   expectFileError([&] { parseCbf("x.cbf", good.substr(0, 400)); }, "without a binary section");
   std::string large = good;
   large.replace(large.find("Fastest-Dimension: 2"), 20, "Fastest-Dimension: 9");
-  expectFileError([&] { parseCbf("x.cbf", large); }, "cut short");
+  expectFileError([&] { parseCbf("x.cbf", large); }, "correct its header");
   std::string other = good;
   other.replace(other.find("x-CBF_BYTE_OFFSET"), 17, "x-CBF_CANONICAL  ");
   expectFileError([&] { parseCbf("x.cbf", other); }, "fabio");
@@ -134,6 +134,28 @@ TEST(CbfFile, ReadsSeveralImagesOfASection) {
            "ff7f262f48c52c01e2007a380000483800000838000088360000000c0900")
           .pixels,
       both);
+}
+
+/// Programs that take images for text change bytes that look like ends of lines.
+TEST(CbfFile, RefusesCopiesAsText) {
+  std::vector<std::int32_t> pixels;
+  for (std::int32_t i = 0; i < 900; ++i)
+    pixels.push_back(i % 30 == 0 ? 10 : i % 30 == 1 ? 23 : 30); // steps of 10 and 13
+  const std::string good = asText(cbfBytes(header(30, 30), pixels));
+  const std::size_t data = good.find("\x0c\x1a\x04\xd5");
+  ASSERT_NE(good.find('\r', data), good.npos);
+  const auto changed = [&](std::string_view from, std::string_view to) {
+    std::string copy;
+    for (std::size_t at = 0; at < good.size();)
+      if (at >= data && good.compare(at, from.size(), from) == 0)
+        copy += to, at += from.size();
+      else
+        copy += good[at++];
+    return copy;
+  };
+  EXPECT_EQ(parseCbf("x.cbf", good).pixels, pixels);
+  for (const auto &[from, to] : {std::pair{"\n", "\r\n"}, std::pair{"\r", ""}})
+    expectFileError([&] { parseCbf("x.cbf", changed(from, to)); }, "copied as text");
 }
 
 TEST(CbfFile, ReadsSectionsOneAfterTheOther) {

@@ -17,6 +17,7 @@ from common import load_tests  # noqa: F401
 
 for needed in ("scipy", "msgpack"):
     if importlib.util.find_spec(needed) is None:
+        print(f"skipped: there is no {needed}")
         sys.exit(0)
 
 from nanobragg.refine import _files
@@ -282,7 +283,8 @@ class Proteins(unittest.TestCase):
         self.assertAlmostEqual(np.sqrt(np.average((wavelength - mean)**2, weights=density)), 0.0127, delta=3e-3)
 
 
-@unittest.skipUnless(os.path.exists(REAL), "skipped: there are no images of ../shared/real")
+@unittest.skipUnless(os.path.exists(REAL), "there are no images of ../shared/real")
+@unittest.skipUnless(importlib.util.find_spec("fabio"), "there is no fabio, which reads JPEG 2000")
 class Measured(unittest.TestCase):
     """Germanium in a white beam (ESRF BM32)."""
 

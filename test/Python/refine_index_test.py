@@ -298,6 +298,11 @@ SLOW translation FAST 1 0 0 0 0 0
             detector["sensor_material"], detector["sensor_thickness"] = "Cadmium Telluride", 1e-3
             detector["description"], detector["detectorSpecific/pixel_mask"] = "EIGER2", [[0, 0, 0], [0, 0, 1]]
         read = read_image(master)
+        with h5py.File(master, "a") as file:  # truth values in the place where NXmx has its mask
+            file["entry/instrument/detector/pixel_mask"] = np.array([[False, True, False], [False, False, True]])
+        np.testing.assert_array_equal(read_image(master).photons, read.photons)
+        with h5py.File(master, "a") as file:
+            del file["entry/instrument/detector/pixel_mask"]
         np.testing.assert_array_equal(read.photons, [[1, np.nan, np.nan], [3, 40000, np.nan]])
         self.assertAlmostEqual(read.wavelength, 1.2)
         self.assertEqual(read.material, "CdTe")
@@ -582,6 +587,30 @@ SLOW translation FAST 1 0 0 0 0 0
                 file.write(one * 600)
             with self.assertRaisesRegex(nb.FileError, "unpacks to more than 512 MiB"):
                 read_image(path)
+
+    def test_headers_that_lie_are_told(self):
+        """Of the order of pixels, and of a unit."""
+        slow, fast = np.indices((300, 400))
+        image = np.random.default_rng(1).poisson(5 + 100 * np.exp(-((slow - 140)**2 + (fast - 190)**2) / 1e4))
+        path = os.path.join(self.folder.name, "lies.cbf")
+        write_cbf(path, image, DISTANCE, CENTRE)
+        with open(path, "rb") as file:
+            content = file.read()
+        np.testing.assert_array_equal(read_image(path).photons, image)
+
+        def changed(*changes):
+            new = content
+            for before, after in changes:
+                self.assertIn(before, new)
+                new = new.replace(before, after)
+            with open(path, "wb") as file:
+                file.write(new)
+            return path
+
+        with self.assertRaisesRegex(nb.FileError, "its header says 300 x 400 pixels, and it looks like 400 x 300"):
+            read_image(changed((b"Fastest-Dimension: 400", b"Fastest-Dimension: 300"), (b"Second-Dimension: 300", b"Second-Dimension: 400")))
+        with self.assertWarnsRegex(nb.Warning, "wavelength of 0.1 A, which is unusual"):
+            read_image(changed((b"# Wavelength 1.0", b"# Wavelength 0.1")))
 
     def test_what_cannot_be_read_is_refused_in_one_sentence(self):
         def says(path):

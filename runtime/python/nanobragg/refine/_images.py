@@ -65,6 +65,8 @@ _WORDS = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t:=]+([^\s:=].*)", re.M)  # a line o
 _WANTED = ("Wavelength", "wavelength", "A"), ("Detector_distance", "length", "m"), ("Pixel_size", "length", "m")  # kinds, units where none is said
 _CENTRE = re.compile(rf"\(\s*({NUMBER})\s*,\s*({NUMBER})\s*\) *pix")
 _OPTIONAL = {"cutoff": "Count_cutoff", "polarization": "Polarization", "two_theta": "Detector_2theta", "start": "Start_angle", "step": "Angle_increment"}
+_USUAL = 0.2, 5.0  # wavelengths of X-ray crystallography, A
+_FEW, _MANY, _MORE_ALIKE = 10**4, 10**6, 0.9  # pixels that tell whether sides are exchanged, and times as unlike as others that they then are, at most
 _POSSIBLE = {"wavelength": (0.01, 100.0, " A"), "distance": (1.0, 5e4, " mm"), "pixel": (1e-3, 10.0, " mm"), "thickness": (0.0, 50.0, " mm"),
              "polarization": (0.0, 1.0, "")}
 
@@ -209,6 +211,22 @@ def described(image, shape, masked, given=False):
     yield "masks: " + ", ".join(f"{count} {name}" for name, count in masked.items()) + f" pixels{limit}"
 
 
+def _exchanged(photons):
+    """Whether pixels are more like those that are as many further as there are rows than like those
+    below them, so that slow and fast are exchanged."""
+    slow, fast = photons.shape
+    if slow == fast or photons.size < _FEW:
+        return False
+    middle = photons.ravel()[max(photons.size - _MANY, 0) // 2:][:_MANY]
+
+    def unlike(step):
+        off = numpy.abs(middle[step:] - middle[:-step])
+        off = off[numpy.isfinite(off)]
+        return numpy.minimum(off, 4 * numpy.median(off) + 1).mean() if off.size else 0.0  # whatever spots have
+
+    return bool(unlike(slow) < _MORE_ALIKE * unlike(fast))
+
+
 def checked(image):
     """The image, if its numbers are possible. FileError."""
     for name, (least, most, unit) in _POSSIBLE.items():
@@ -223,6 +241,12 @@ def checked(image):
     if not said and not image.two_theta and not all(-n < at < 2 * n for at, n in zip(image.centre, (fast, slow))):
         raise FileError(f"{image.path}: its header has the beam at pixel {image.centre[0]:.6g}, {image.centre[1]:.6g}, far off a detector of "
                         f"{fast} x {slow}; correct it and its unit, or give --geometry=FILE.expt")
+    if not _USUAL[0] <= image.wavelength <= _USUAL[1]:
+        warnings.warn(f"{image.path}: its header says a wavelength of {image.wavelength:g} A, which is unusual for X-rays; look whether its unit is right",
+                      Warning, stacklevel=2)
+    if image.photons.ndim == 2 and _exchanged(image.photons):
+        raise FileError(f"{image.path}: its rows are cut where no rows end: its header says {fast} x {slow} pixels, and it looks like {slow} x {fast}; "
+                        "correct the header")
     image.seconds = max(image.seconds, 0.0)  # less than none is not known
     if not image.cutoff > 0:
         image.cutoff = numpy.inf

@@ -11,6 +11,7 @@ from ._model import Model
 from ._still import Still, take
 from ._still_search import search_still
 
+_SEVERAL = 3  # stills that know more of a detector than each alone
 _REFITS = 3  # fits of the stills of a detector, each with the displacements of the one before
 
 
@@ -35,25 +36,29 @@ def bring_together(stills, path, search, wanted):
 
 def _share_detector(stills, model, distances):
     """Stills whose headers name the same detector have the same tilts, the medians of all, and the
-    same modules. distances: whether they have the same distance, too."""
+    same modules. distances: whether they have the same distance, too. Fewer than three have a
+    distortion in common, where there are no modules."""
     groups = {}
     for still in stills:
         if still.status == "indexed":
             p = still.header
             groups.setdefault((p.distance, p.centre, p.pixel, still.shape), []).append(still)
     for group in groups.values():
-        if len(group) < 3:
-            continue
-        tilts = tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())
+        several = len(group) >= _SEVERAL
+        tilts = {"tilts": tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())} if several else {}
         free = {"mosaic": 0.5, "shape": 3e-3}
         for _ in range(_REFITS):
+            if not several and len(group[0].fitted.detector.modules) > 1:
+                break
             modules = _modules(group)
+            if not several and not modules.distortion:
+                break
             for still in group:
-                detector = dataclasses.replace(still.fitted.detector, tilts=tilts, modules=modules)
+                detector = dataclasses.replace(still.fitted.detector, modules=modules, **tilts)
                 take(still, refit([dataclasses.replace(one, detector=detector) for one in still.lattices], still.found,
                                    model.system, ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
         distance = float(numpy.median([s.fitted.detector.distance for s in group]))
-        for still in group if distances else ():
+        for still in group if several and distances else ():
             still.shared, detector = True, dataclasses.replace(still.fitted.detector, distance=distance)
             longer = still.fitted.detector.distance / distance  # scattering vectors
             take(still, refit([dataclasses.replace(one, matrix=longer * one.matrix, detector=detector) for one in still.lattices],
@@ -61,8 +66,10 @@ def _share_detector(stills, model, distances):
 
 
 def _modules(group):
-    """Where the modules of the detector of these stills are."""
-    spots = [(still.found.at[use], -still.of_spots("off")[use], still.found.light[use], numpy.full(use.sum(), number))
+    """Where the modules of the detector of these stills are; of few stills, parts of their spots
+    stand for stills."""
+    spots = [(still.found.at[use], -still.of_spots("off")[use], still.found.light[use],
+              numpy.full(use.sum(), number) if len(group) >= _SEVERAL else numpy.arange(use.sum()))
              for number, still in enumerate(group) for use in [still.of >= 0]]
     detector = group[0].fitted.detector
     return detector.modules.fitted(*map(numpy.concatenate, zip(*spots)), len(detector.panels) == 1)
