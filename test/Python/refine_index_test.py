@@ -59,7 +59,7 @@ from nanobragg.refine._still import Still
 from nanobragg.refine._still_fit import standing_modules
 from nanobragg.refine._still_page import foretold
 from nanobragg.refine._still_search import detectors_of
-from nanobragg.refine._together import _compare_light, compare_fit
+from nanobragg.refine._together import _compare_light, _modules, compare_fit
 from nanobragg.refine._listed_stills import ListedStills
 from nanobragg.refine._verdict import verdict
 from nanobragg.refine._workers import each
@@ -589,7 +589,7 @@ SLOW translation FAST 1 0 0 0 0 0
                 read_image(path)
 
     def test_headers_that_lie_are_told(self):
-        """Of the order of pixels, and of a unit."""
+        """Sides that are exchanged, and a wavelength without its unit."""
         slow, fast = np.indices((300, 400))
         image = np.random.default_rng(1).poisson(5 + 100 * np.exp(-((slow - 140)**2 + (fast - 190)**2) / 1e4))
         path = os.path.join(self.folder.name, "lies.cbf")
@@ -1086,6 +1086,13 @@ class OfNoise(unittest.TestCase):
         light[180, 20:30], light[20, 20], light[120, 100] = 3000, 0, 2000
         hot, dead = odd_pixels(light, ~lost, 0.8)
         self.assertTrue(hot[180, 20:30].all() and hot[120, 100] and dead[20, 20])
+        # The middle of a spot whose rim alone is left, far below the limit.
+        rim = spot((100, 100), 60000, 2.0)
+        rim[99:102, 99:102] = 9000
+        rim[100, 100] = 4000
+        hollow = lost_light(np.where(light > 65535, 60000, light) + np.where(rim > 14000, 14000, rim), 65535) & (np.hypot(slow - 100, fast - 100) < 9)
+        self.assertTrue(hollow[99:102, 99:102].all())
+        self.assertLess(hollow.sum(), 26)
         self.assertLess(hot.sum() + dead.sum(), 16)
         spots, _ = find_spots(light, ~(lost | hot | dead), even=False, lost=lost)
         for at in ((60.5, 50.5), (40.5, 120.5), (150.5, 150.5)):
@@ -1358,11 +1365,11 @@ class OfIndices(unittest.TestCase):
         spots.light = spots.light * random.exponential(size=60)**4
         _compare_light([still], model)
         before = still.alike
-        for logs, alike in ((random.normal(0, 0.1, 60), True), (random.permutation(known) - known, False)):
+        for logs, right in ((random.normal(0, 0.1, 60), True), (random.permutation(known) - known, False)):
             still.alike, ratio = before, np.exp(logs)
             still.explained = types.SimpleNamespace(hkl=one.hkl, ratio=ratio, precision=1e4 / ratio**2, lattices=[one], sigma=np.ones(20))
             compare_fit(still, model)
-            (self.assertGreater if alike else self.assertLess)(still.alike, 10 if alike else 4)
+            (self.assertGreater if right else self.assertLess)(still.alike, 10 if right else 4)
 
     def test_stills_agree_without_a_model(self):
         """Twenty stills of a crystal of four choices, each with a tenth of all reflections."""
@@ -1486,12 +1493,19 @@ class OfGeometry(unittest.TestCase):
         noise[wrong] *= 8
         begin = Modules.of_gaps(np.zeros(shape, bool))
         self.assertFalse(begin.fitted(at, noise, photons, still, True).distortion)
+        self.assertFalse(begin.fitted(at, 0.05 * (field + noise), photons, still, True).distortion)  # is worth nothing
         modules = begin.fitted(at, field + noise, photons, still, True)
         np.testing.assert_allclose(modules.off(at), field, atol=0.15)
         self.assertLess((modules.off(at) - field).std(), 0.05)
         again = modules.fitted(at, field - modules.off(at) + noise, photons, still, True)
         np.testing.assert_allclose(again.off(at), modules.off(at), atol=0.02)
         np.testing.assert_allclose(modules.steps()[modules.step(at)], modules.off(at), atol=0.2)
+        # A single still tells it, too: to one part of its spots by the others.
+        some = slice(0, 500)
+        lattice = types.SimpleNamespace(detector=Detector(1.0, 0.08, 57.0, (510.0, 500.0), modules=begin), indexed=np.ones(500, bool),
+                                        off=-(field + noise)[some])
+        alone = _modules([Still(0, "", found=Spots(at[some], photons[some], *np.zeros((2, 500), int)), lattices=[lattice])])
+        self.assertLess((alone.off(at) - field).std(), 0.1)
         detector = Detector(1.0, 0.08, 57.0, (510.0, 500.0), modules=modules)
         back = detector.meet(detector.scattering_vectors(at) + np.array([0, 0, -1.0]))
         np.testing.assert_allclose(back, at, atol=0.03)

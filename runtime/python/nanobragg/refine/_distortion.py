@@ -10,7 +10,7 @@ from numpy.polynomial import legendre
 _DEGREES = (3, 4, 5, 6)  # degrees that are tried
 _SPREAD, _PRIOR = 0.5, 1.0  # pixels that spots are off their reflections by, and sigma of coefficients
 _PAYS = 0.03  # part of the cost of left-out stills by which a higher degree has to make it less
-_WORTH = 0.02  # of the cost, by which any has to make it less: displacements of 0.1 pixels
+_WORTH = 0.02  # cost that any distortion has to take away at least, as displacements of 0.1 pixels have
 _SPOTS = 10  # for each coefficient, at least
 _ROUNDS = 10  # solutions, each with the weights of the one before
 _TILE, _STEP = 16, 0.25  # pixels within which displacements are one for the fit to pixels, and to which they are rounded there

@@ -13,6 +13,7 @@ TAIL = 5  # pixels to which spots have light beyond their strong pixels
 _SINGLE = 4  # pixels that may be at their limit without those at their side
 _BRIGHT = 0.3  # part of the cutoff: pixels of more light are of a very bright spot
 _STEEP, _RISE = 6.0, 0.01  # how much brighter one neighbour of a pixel that began again from zero is; the opposite one, by a part of the cutoff
+_RIM, _DARKER = 0.1, 1.25  # part of the cutoff of pixels about one that is lost, and times as bright
 _FULL = 0.95  # part of the cutoff from which on light is lost where some pixels began again from zero: images are corrected for distortion
 
 
@@ -104,10 +105,9 @@ def lost_light(numbers, cutoff):
     every = numpy.arange(1, count + 1)
     over = ndimage.maximum(wrapped | (known >= full), labels, every).astype(bool) & (ndimage.maximum(known, labels, every) > 2 * _BRIGHT * cutoff)
     core = numpy.append(False, over)[labels] & (wrapped | (known > 2 * _BRIGHT * cutoff))
-    if not core.any():
-        return core
     wide = numpy.append(False, over & ((ndimage.sum_labels(core, labels, every) > _SINGLE) | ndimage.maximum(wrapped, labels, every).astype(bool)))[labels]
-    return core | ndimage.binary_dilation(ndimage.binary_fill_holes(wide), numpy.ones((3, 3)))
+    holes = ndimage.binary_fill_holes(wide) if wide.any() else wide
+    return core | ndimage.binary_dilation(holes | _hollow(known, cutoff) & numpy.isfinite(numbers), numpy.ones((3, 3)))
 
 
 def _dips(known, cutoff):
@@ -118,6 +118,16 @@ def _dips(known, cutoff):
         bright = numpy.roll(known, side, axis) > numpy.maximum(_BRIGHT * cutoff, _STEEP * known)
         found |= bright & (numpy.roll(known, -side, axis) > known + _RISE * cutoff)
     return found
+
+
+def _hollow(known, cutoff):
+    """Pixels that are darker than bright ones on both sides along all lines through them."""
+    rim = numpy.full(known.shape, numpy.inf)
+    for line in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        for sign in (1, -1):
+            sides = (numpy.roll(known, (sign * step * line[0], sign * step * line[1]), (0, 1)) for step in (1, 2))
+            rim = numpy.minimum(rim, numpy.maximum(*sides))
+    return rim > numpy.maximum(_RIM * cutoff, _DARKER * known)
 
 
 def _cliffs(known, cutoff):
