@@ -1403,7 +1403,7 @@ class OfFurtherLattices(unittest.TestCase):
             other = lattice(0.5, own)
             without = lattice(0.0, sorted({*range(90)} - {*own}))
             with mock.patch.object(_lattices, "orientation", side_effect=[first, other, _lattices.Rejected("")]), \
-                    mock.patch.object(_lattices, "assign", side_effect=lambda one, *_: one), \
+                    mock.patch.object(_lattices, "assign", side_effect=lambda one, *_, **more: one), \
                     mock.patch.object(_lattices, "refit", side_effect=lambda *_: [without, other]):
                 self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(), 3)), count)
 
@@ -1421,6 +1421,14 @@ class OfFurtherLattices(unittest.TestCase):
         np.testing.assert_allclose(sorted(whole.at[brighter].tolist()), sorted((at[:3] + (0, 1.25)).tolist()))
         self.assertEqual(whole.boxes[brighter].tolist(), [[10, 12, 20, 27]] * 3)
         self.assertTrue((whole.pixels[brighter] == 8).all())
+        # Pieces of arcs are farther off along their ring, and no farther across it.
+        away = at - 500.5
+        along = away[:, ::-1] * (-1, 1) / np.linalg.norm(away, axis=1)[:, None]
+        outer = np.linalg.norm(away, axis=1) > 300
+        for direction, count in ((4 * along, outer.sum()), (2 * along[:, ::-1] * (1, -1), 0)):
+            found = assign(lattice, at + direction, 2.5, np.radians(2), arc=np.radians(1.0)).indexed
+            self.assertGreaterEqual(found[outer].sum(), 0.9 * count)
+            self.assertLessEqual(found[outer].sum(), count + 0.1 * outer.sum())
         hot = np.zeros((1000, 1000), bool)
         hot[tuple(np.floor(at[:6, ::-1]).astype(int).T)] = True
         hot[0, 0] = True

@@ -251,18 +251,31 @@ class Fitted:
         return float(numpy.sqrt((self.off[which]**2).sum(axis=1).mean())) if which.any() else numpy.nan
 
 
-def assign(fitted, at, tolerance, sphere, limit=numpy.inf):
+def assign(fitted, at, tolerance, sphere, limit=numpy.inf, arc=0.0):
     """Which spots are within so many pixels of their reflections, whose nodes miss the sphere by so
-    much (rad)."""
+    much (rad). arc: rad about the beam over which faint light of a reflection may be found in
+    pieces; across it these have to be so much nearer that chance finds no more of them."""
     q = fitted.detector.scattering_vectors(at)
     hkl = numpy.rint(q @ numpy.linalg.inv(fitted.matrix).T).astype(int)
     some = hkl.any(axis=1)
     places, missing = predict(fitted.matrix, numpy.where(some[:, None], hkl, 1), fitted.detector, fitted.mosaic,
                               fitted.detector.panels.number(at))
     off = places - at
-    indexed = (some & (numpy.linalg.norm(off, axis=1) < tolerance) & (numpy.abs(missing) < sphere)
+    away = numpy.linalg.norm(off, axis=1) if not arc else _off_arcs(fitted.detector, at, q, off, arc / tolerance)
+    indexed = (some & (away < tolerance) & (numpy.abs(missing) < sphere)
                & (numpy.linalg.norm(q, axis=1) < limit))
     return dataclasses.replace(fitted, hkl=hkl, indexed=indexed, off=off, missing=missing)
+
+
+def _off_arcs(detector, at, q, off, arc):
+    """Lengths of ``off`` (pixels), where those along rings count less, and others as much more. q:
+    scattering vectors at these pixels; arc: rad of a ring within which a pixel counts as one."""
+    fast, slow, _ = detector.axes()
+    along = numpy.cross(BEAM, q)
+    along = numpy.column_stack([along @ fast, along @ slow])
+    along /= numpy.maximum(numpy.linalg.norm(along, axis=1), 1e-30)[:, None]
+    longer = numpy.hypot(1, arc * numpy.linalg.norm(detector.across(at), axis=1))
+    return numpy.hypot((off * along).sum(axis=1) / longer, (off[:, 0] * along[:, 1] - off[:, 1] * along[:, 0]) * longer)
 
 
 def near_sphere(fitted, shape, sphere):

@@ -61,14 +61,14 @@ def _reached(fitted, spots):
     while fitted.reach < _FARTHEST and numpy.sqrt((fitted.missing[fitted.indexed]**2).mean()) > _FLAT * fitted.reach:
         wider = _assigned(dataclasses.replace(fitted, reach=_WIDER * fitted.reach), spots)
         gained, chance = (count(wider) - count(fitted) for count in (lambda one: one.indexed.sum(), lambda one: _by_chance(one, spots)))
-        if gained < 2 * chance + 5 * numpy.sqrt(chance + 1):
+        if gained < 2 * chance + 5 * numpy.sqrt(max(chance, 0.0) + 1):
             break
         fitted = wider
     return fitted
 
 
 def _assigned(fitted, spots, shift=0.0):
-    return assign(fitted, spots.at + shift, _WITHIN, fitted.reach)
+    return assign(fitted, spots.at + shift, _WITHIN, fitted.reach, arc=max(fitted.reach - Fitted.reach, 0.0))
 
 
 def orientation(spots, detectors, model, held=False, sure=True):
