@@ -94,8 +94,8 @@ class Response(unittest.TestCase):
         good = np.ones((3, 4))
         for wrong, message in ((lambda: nb.counts(-good, 1), "negative"), (lambda: nb.counts(good * np.nan, 1), "negative or not finite"),
                                (lambda: nb.counts(good[0], 1), "slow, fast"), (lambda: nb.counts(good, 1, threads=-1), "threads"),
-                               (lambda: nb.counts(good, -1), "seed is a whole"), (lambda: nb.counts(good, 1, order="simtx"), "simtbx"),
-                               (lambda: nb.counts(good, 1, bits=8), "bits is 16 or 32"), (lambda: nb.counts(good, 1, psf="gauss"), "psf_width"),
+                               (lambda: nb.counts(good, -1), "seed is .*; it has to be a whole number"), (lambda: nb.counts(good, 1, order="simtx"), "simtbx"),
+                               (lambda: nb.counts(good, 1, bits=8), "bits is 8; it has to be 16 or 32"), (lambda: nb.counts(good, 1, psf="gauss"), "psf_width"),
                                (lambda: nb.counts(good, 1, psf_width=2), "need psf="), (lambda: nb.counts(good, 1, gain=0), "gain is 0"),
                                (lambda: nb.counts(good, 1, flicker=2), "flicker is 2"), (lambda: nb.counts(good, 1, overload=1e9), "overload"),
                                (lambda: nb.point_spread(good, "gaus", 1), "gauss"), (lambda: nb.point_spread(good, "gauss", -1), "width"),
@@ -103,8 +103,8 @@ class Response(unittest.TestCase):
                                (lambda: nb.point_spread(np.zeros((0, 3)), "gauss", 1), "shape")):
             with self.assertRaisesRegex(ValueError, message):
                 wrong()
-        for wrong, message in ((lambda: nb.counts(good + 1j, 1), "complex"), (lambda: nb.counts(good, 1.5), "seed is a whole"),
-                               (lambda: nb.counts(good, "a"), "seed is a whole"), (lambda: nb.counts(good, 1, gain="a"), "gain is a number"),
+        for wrong, message in ((lambda: nb.counts(good + 1j, 1), "complex"), (lambda: nb.counts(good, 1.5), "seed is .*; it has to be a whole number"),
+                               (lambda: nb.counts(good, "a"), "seed is .*; it has to be a whole number"), (lambda: nb.counts(good, 1, gain="a"), "gain is 'a'; it has to be a number"),
                                (lambda: nb.point_spread(good, "gauss", 1, radius=0.5), "radius"), (lambda: nb.counts(None, 1), "photons")):
             with self.assertRaisesRegex(TypeError, message):
                 wrong()

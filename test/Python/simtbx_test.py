@@ -404,7 +404,7 @@ class Pictures(unittest.TestCase):
         stol2 = np.linalg.norm(values["scattering_vec_A_inv"])
         self.assertAlmostEqual(resolution[4, 3] * 1e10 * stol2, 1, places=6)
         plot.image(np.ones((2, 5, 6)))
-        for array, words in ((np.zeros(3), "not of the shape"), (np.zeros((3, 3)), "the simulator's")):
+        for array, words in ((np.zeros(3), "has shape .3,.; it has to be"), (np.zeros((3, 3)), "the simulator's")):
             with self.assertRaisesRegex(ValueError, words):
                 plot.image(array, sim)
 

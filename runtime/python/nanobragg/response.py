@@ -118,7 +118,7 @@ def _whole(name, value, low, high):
     try:
         whole = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is a whole number, not {value!r}") from None
+        raise TypeError(f"{name} is {value!r}; it has to be a whole number") from None
     if not low <= whole <= high:
         raise ValueError(f"{name} is {value!r}; it has to be a whole number from {low} to {high}")
     return whole
@@ -128,7 +128,7 @@ def _number(name, value, low, high, above=False):
     try:
         value = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is a number, not {value!r}") from None
+        raise TypeError(f"{name} is {value!r}; it has to be a number") from None
     if not math.isfinite(value) or value < low or value > high or (above and value == low):
         bounds = f"above {low}" if above else f"from {low} to {high}" if math.isfinite(high) else f"at least {low}"
         raise ValueError(f"{name} is {value!r}; it has to be a finite number" + (f" {bounds}" if low > -math.inf else ""))
