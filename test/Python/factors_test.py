@@ -47,7 +47,7 @@ class AsymmetricUnit(unittest.TestCase):
 
     def test_refusals(self):
         for hkl, group, words in (([(1, 2, 3), (-1, -2, -3)], "P 1", r"\(-1, -2, -3\) or an equivalent of it is listed twice"),
-                                  ([(1, 2)], "P 1", r"array \(n, 3\)"), ([(1, 2, 3)], "P 7 7", "P 7 7"), ([], "P 1", "Miller indices")):
+                                  ([(1, 2)], "P 1", r"has to be \(n, 3\)"), ([(1, 2, 3)], "P 7 7", "P 7 7"), ([], "P 1", "Miller indices")):
             with self.subTest(words), self.assertRaisesRegex((ValueError, OSError), words):
                 box_rows(hkl, group)
 

@@ -30,7 +30,7 @@ def box_rows(hkl: ArrayLike, space_group: str) -> tuple[NDArray[numpy.int64], tu
     """
     unique = numpy.asarray(hkl)
     if unique.ndim != 2 or unique.shape[1] != 3 or len(unique) == 0 or not (unique == numpy.rint(unique)).all():
-        raise ValueError(f"hkl has shape {unique.shape}; it has to be (n, 3), a Miller index in each row")
+        raise ValueError(f"hkl has shape {unique.shape}; it has to be (n, 3), Miller indices")
     unique = unique.astype(numpy.int64)
     own = _asu(space_group, unique)[0]
     # A rotation of the group moves an index along an axis to all others that it mixes: the largest
