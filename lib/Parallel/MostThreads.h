@@ -4,6 +4,7 @@
 
 namespace nanobragg {
 
+/// More threads than any machine has processors; each costs memory.
 constexpr int mostThreads = 4096;
 
 } // namespace nanobragg

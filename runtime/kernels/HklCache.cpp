@@ -34,7 +34,6 @@ struct Header {
 constexpr char mark[8] = {'N', 'B', 'H', 'K', 'L', 'B', 'O', 'X'};
 constexpr std::uint64_t hklFormatVersion = 1;
 
-XXH128_hash_t hashOf(const void *bytes, std::size_t size) { return XXH3_128bits(bytes, size); }
 bool same(const XXH128_hash_t &a, const XXH128_hash_t &b) { return XXH128_isEqual(a, b); }
 
 /// The part of the header that is known before the list is parsed.
@@ -42,7 +41,7 @@ Header headerFor(std::string_view content, double defaultF) {
   Header header = {};
   std::memcpy(header.mark, mark, sizeof(mark));
   header.version = hklFormatVersion;
-  header.content = hashOf(content.data(), content.size());
+  header.content = XXH3_128bits(content.data(), content.size());
   header.contentBytes = content.size();
   header.defaultF = defaultF;
   return header;
@@ -73,7 +72,7 @@ std::optional<io::HklFile> decode(const CacheDirectory::OpenFile &file, const He
   Header header;
   if (file.bytes < sizeof(header) || !file.read(&header, sizeof(header), 0) ||
       std::memcmp(&header, &wanted, known) != 0 ||
-      !same(header.before, hashOf(&header, offsetof(Header, before))))
+      !same(header.before, XXH3_128bits(&header, offsetof(Header, before))))
     return std::nullopt;
   const std::uint64_t count = valuesOf(header);
   if (count == 0 || file.bytes != sizeof(header) + count * sizeof(double))
@@ -89,7 +88,7 @@ std::optional<io::HklFile> decode(const CacheDirectory::OpenFile &file, const He
   preferLargePages(values.data(), count * sizeof(double));
   values.resize(count);
   if (!file.read(values.data(), count * sizeof(double), sizeof(header)) ||
-      !same(header.values, hashOf(values.data(), count * sizeof(double))))
+      !same(header.values, XXH3_128bits(values.data(), count * sizeof(double))))
     return std::nullopt;
   return result;
 }
@@ -150,8 +149,8 @@ std::string HklCache::keep(std::string_view content, double defaultF, const io::
     header.reflections = file.reflections;
     header.duplicates = file.duplicates;
     header.moreColumns = file.moreColumns;
-    header.values = hashOf(values.data(), size);
-    header.before = hashOf(&header, offsetof(Header, before));
+    header.values = XXH3_128bits(values.data(), size);
+    header.before = XXH3_128bits(&header, offsetof(Header, before));
     std::string bytes;
     bytes.reserve(sizeof(header) + size);
     bytes.append(reinterpret_cast<const char *>(&header), sizeof(header));

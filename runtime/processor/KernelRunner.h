@@ -8,6 +8,7 @@
 #define NANOBRAGG_KERNELRUNNER_H
 
 #include "lib/Experiment/Experiment.h"
+#include "lib/Parallel/MostThreads.h"
 #include "lib/Program/BoundParameters.h"
 #include "nanobragg/KernelABI.h"
 #include "nanobragg/Run.h"
@@ -32,9 +33,6 @@ struct ImageShape {
 
 /// Throws std::runtime_error unless the descriptor speaks this ABI and is complete.
 void checkDescriptor(const nb_kernel_descriptor &kernel);
-
-/// More threads than any machine has processors; each costs memory.
-constexpr int mostThreads = 4096;
 
 /// How many threads a run with `requested` asks for: one for each processor when it is 0. Throws
 /// std::invalid_argument when it is more than mostThreads.

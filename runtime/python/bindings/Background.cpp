@@ -14,7 +14,7 @@
 namespace nanobragg::python {
 namespace {
 
-using Image = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using FloatPixels = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::span<const std::uint8_t> bytesOf(const Mask &mask) {
@@ -22,7 +22,7 @@ std::span<const std::uint8_t> bytesOf(const Mask &mask) {
 }
 
 std::tuple<NumpyArray<float>, NumpyArray<float>, NumpyArray<float>>
-localBackground(const Image &photons, const Mask &usable, const Mask &kept, std::size_t half,
+localBackground(const FloatPixels &photons, const Mask &usable, const Mask &kept, std::size_t half,
                 bool counting) {
   const std::array arrays{makeArray<float>({photons.shape(0), photons.shape(1)}),
                           makeArray<float>({photons.shape(0), photons.shape(1)}),
@@ -37,7 +37,7 @@ localBackground(const Image &photons, const Mask &usable, const Mask &kept, std:
 }
 
 std::tuple<NumpyArray<double>, NumpyArray<double>, NumpyArray<double>>
-ringSums(const Image &image, const Mask &mask, const Image &radii, float width) {
+ringSums(const FloatPixels &image, const Mask &mask, const FloatPixels &radii, float width) {
   io::RingSums sums = io::ringSums({image.data(), image.size()}, bytesOf(mask),
                                    {radii.data(), radii.size()}, width);
   const Shape rings{sums.number.size()};
@@ -45,13 +45,13 @@ ringSums(const Image &image, const Mask &mask, const Image &radii, float width) 
           takeVector(std::move(sums.squares), rings)};
 }
 
-NumpyArray<float> atRadii(const Doubles &rings, const Image &radii, float width) {
+NumpyArray<float> atRadii(const Doubles &rings, const FloatPixels &radii, float width) {
   NumpyArray<float> found = makeArray<float>({radii.shape(0), radii.shape(1)});
   io::atRadii(spanOf(rings), {radii.data(), radii.size()}, width, {found.data(), found.size()});
   return found;
 }
 
-NumpyArray<double> tileSums(const Image &image, const Mask &mask, std::size_t edge) {
+NumpyArray<double> tileSums(const FloatPixels &image, const Mask &mask, std::size_t edge) {
   const auto tiles = [&](std::size_t axis) { return (image.shape(axis) + edge - 1) / edge; };
   NumpyArray<double> found = makeArray<double>({tiles(0), tiles(1)});
   io::tileSums({image.data(), image.size()}, bytesOf(mask), image.shape(1), edge,

@@ -15,7 +15,7 @@ namespace nanobragg::python {
 namespace {
 
 /// File, event, bandwidth (a fraction), divergence (rad) and profile radius (1/A).
-using Image = std::tuple<std::string, std::string, double, double, double>;
+using StreamImage = std::tuple<std::string, std::string, double, double, double>;
 /// A row for each reflection: h, k, l, panel, fast, slow (pixels), I, sigma(I), background.
 using Rows = nb::ndarray<const double, nb::shape<-1, 9>, nb::c_contig, nb::device::cpu>;
 
@@ -40,7 +40,7 @@ std::vector<Spot> spotsOf(const Rows &rows, const io::DialsExperiment &e) {
 }
 
 void writeStream(const std::string &path, const std::string &experiments,
-                 const std::vector<Image> &images, const std::vector<Rows> &rows) {
+                 const std::vector<StreamImage> &images, const std::vector<Rows> &rows) {
   const std::vector<io::DialsExperiment> listed = io::readExpt(experiments);
   if (listed.size() != rows.size())
     throw nb::value_error("rows= needs an array for each experiment");
