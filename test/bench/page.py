@@ -115,7 +115,8 @@ def main():
              f"{today}, commit {commit}, {said(nb_sim, '--version')}, {processor()}, {platform.system()} "
              f"{platform.release().split('-')[0]}, load {os.getloadavg()[0]:.1f}.",
              f"{args.pixels} x {args.pixels} pixels, {args.domains} mosaic domains, N = 10, one thread, {args.pairs} pairs in turn,",
-             "processor time of the whole process. A ratio above 1: the other program takes longer.", "", "```sh",
+             "processor time of the whole process. A ratio above 1: the other program takes longer.",
+             '"nb-sim before" is an earlier build.', "", "```sh",
              f"nb-sim {' '.join(words).replace(str(ROOT) + '/', '')}", "```", ""]
     lines += table(rows)
     python, pixels = args.frameworks or str(args.build / "venv/bin/python"), min(args.pixels, 256)
