@@ -108,7 +108,7 @@ def picture(rows):
 
 
 def table(rows, square):
-    lines = ["# Time against light", "",
+    lines = ["# Time against the fraction of lit samples", "",
              f"Written by `test/bench/growth.py` on an {processor()}, one thread, f64: processor time of the kernel and of",
              f"the search for lit samples. In each of {REPEATS} rounds, all settings run {IN_A_ROW} times in turn, in one process",
              "and into the same image; the shortest times are listed. 1024x1024 pixels, cell 70 80 90, Gaussian, 100 mosaic domains over 0.2 degrees. The picture",
