@@ -112,7 +112,7 @@ def table(rows, square):
              f"Written by `test/bench/growth.py` on an {processor()}, one thread, f64: processor time of the kernel and of",
              f"the search for lit samples. In each of {REPEATS} rounds, all settings run {IN_A_ROW} times in turn, in one process",
              "and into the same image; the shortest times are listed. 1024x1024 pixels, cell 70 80 90, Gaussian, 100 mosaic domains over 0.2 degrees. The picture",
-             "is [growth.svg](growth.svg); [culling.md](../culling.md) explains the settings. The last columns are `run_seconds` of",
+             "is [growth.svg](growth.svg); [culling.md](../culling.md) explains the settings. *times* is the speedup over *off*. The last three columns are `run_seconds` of",
              "`nb-sim`, which writes a new image of f32.", "",
              "| cells | lit, 1e-12 | off, ms | exact, ms | times | 1e-12, ms | times | f32: off | exact | times |",
              "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
