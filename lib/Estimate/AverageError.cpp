@@ -91,7 +91,7 @@ Square covarianceOfSpot(const Experiment &e, const Report &r) {
   return c;
 }
 
-/// By the variables, and what comes of their wideVariables and the spot together.
+/// By the variables, and what comes of their spreads and the spot together.
 struct Linear {
   std::array<Vec3, Count> slope{};
   Square covariance;
@@ -140,7 +140,7 @@ double errorAt(const ScatteringVector &q, const Square &ofSpot) {
   return steepest * std::sqrt(form(shift, precision, shift));
 }
 
-/// The largest error over the places, without the wideVariables from `first` to `last`.
+/// The largest error over the places, without the spreads from `first` to `last`.
 double largestError(const Experiment &e, const Report &r, int first = 0, int last = -1) {
   const Square ofSpot = covarianceOfSpot(e, r);
   double largest = 0;

@@ -403,8 +403,7 @@ bool Tabulator::addTerm(ArrayRef<Value> reflection) {
   }
   DrawnSum::Linear linear;
   std::optional<PlaneSpot> spot;
-  const char *envSteps = getenv("NB_STEPS");
-  for (int step = 0; step <= (envSteps ? atoi(envSteps) : linearizations); ++step) {
+  for (int step = 0; step <= linearizations; ++step) {
     if (spot)
       point = spot->brightest(quadrature.exponent);
     auto found = linearAt(point, wavelength);
