@@ -546,7 +546,8 @@ SLOW translation FAST 1 0 0 0 0 0
         chain = "".join(f"a{i} a{i + 1}\n" for i in range(20000))
         for header, says in (("# Detector: " * 100000, "does not say"), ("# Pixel_size 1e-6 m x " * 100000, "does not say"),
                              (cif + "\n;x" * 100000 + "\n", "as CIF"), (cif + "'a " * 100000, "as CIF"),
-                             (cif + chain + "_array_data.data\n;\n", "no pixels"), (cif + "a b\n" * 20000 + "_array_data.data\n;\n", "no pixels")):
+                             (cif + chain + "_array_data.data\n;\n", "along which axes"),
+                             (cif + "a b\n" * 20000 + "_array_data.data\n;\n", "along which axes")):
             with open(path, "wb") as file:
                 file.write(b"###CBF: VERSION 1.5\ndata_x\n" + header.encode() + b"\n" + pixels)
             begin = time.process_time()
@@ -1019,7 +1020,7 @@ SLOW translation FAST 1 0 0 0 0 0
         self.assertIn("lattices is 0", says(self.image, f"--model={self.model}", "--lattices=0"))
         self.assertIn("is not a number of this fit", says(self.image, f"--model={self.model}", "--fix=cel"))
         self.assertIn("is not a point spread; write gauss:80", says(self.image, f"--model={self.model}", "--psf=box:80"))
-        self.assertIn("--psf=gauss:80 says its shape", says(self.image, f"--model={self.model}", "--restrain=psf=1"))
+        self.assertIn("give --psf=gauss:80", says(self.image, f"--model={self.model}", "--restrain=psf=1"))
         self.assertIn("flags of nb-sim", says(self.image, f"--model={self.model}", "--", "-N", "3"))
         bare = os.path.join(self.folder.name, "bare.pdb")
         with open(bare, "w") as file:
