@@ -22,8 +22,8 @@ static bool isOwn(StringRef line) {
   return name.starts_with("nb-") || name.starts_with("convert-nb-");
 }
 
-/// The help with the passes and pipelines of nb ahead of all options. An entry goes with the lines
-/// of its options.
+/// The help with the passes and pipelines of nb ahead of all options. Options of an entry go with
+/// it.
 static std::string grouped(StringRef help) {
   std::string first, text, own, others, title;
   bool toOwn = false;

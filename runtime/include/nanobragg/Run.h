@@ -87,8 +87,7 @@ struct RunResult {
   std::string quadrature{}; ///< with --average=quadrature: the numbers of draws of the pixels
   std::string shortfall{};  ///< why the requested accuracy is not reached; empty: it is
   bool culled = false;      ///< samples without light were left out
-  /// If culled: samples that may have light, and those that were computed, which are whole blocks
-  /// of pixels.
+  /// If culled: samples that may have light, and those that were computed (whole pixel blocks).
   double samplesLit = 0, samplesEvaluated = 0;
   // A run on a GPU has these.
   std::string device{};                ///< its name; empty: the processor

@@ -15,8 +15,9 @@ from ._integration import Integrated, box_levels, integrate
 from ._moments import MomentFit, brightest
 from ._spot_fit import Known, SpotFit
 
-# Where fits start: mosaicity (rad, and at least so much of the root mean square distance of nodes from the sphere, which other numbers
-# widen, too; a mosaicity that is too large is a trap), bandwidth, divergence (rad); edge of a block (m).
+# Where fits start: mosaicity (rad, and at least so much of the root mean square distance of nodes
+# from the sphere, which other numbers widen, too; a mosaicity that is too large is a trap),
+# bandwidth, divergence (rad); edge of a block (m).
 _BEGIN, _OF_MISSING, _EDGE = (numpy.radians(0.1), 5e-4, 2e-4), 0.5, 2e-7
 _MOST_BOXES = 300  # boxes of a fit; evaluated are all
 BOX = 15  # pixels, edge of the boxes about spots

@@ -45,11 +45,11 @@ def _share_detector(stills, model, distances):
             groups.setdefault((p.distance, p.centre, p.pixel, still.shape), []).append(still)
     for group in groups.values():
         several = len(group) >= _SEVERAL
+        if not several and len(group[0].fitted.detector.modules) > 1:
+            continue
         tilts = {"tilts": tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())} if several else {}
         free = {"mosaic": 0.5, "shape": 3e-3}
         for _ in range(_REFITS):
-            if not several and len(group[0].fitted.detector.modules) > 1:
-                break
             modules = _modules(group)
             if not several and not modules.distortion:
                 break
