@@ -347,7 +347,7 @@ def main():
     parser.add_argument("--simtbx", metavar="FOLDER")
     parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     parser.add_argument("--count", type=int, default=10)
-    parser.add_argument("--shapes", nargs="+", default=["Round", "Gauss", "Gauss_argchk", "Tophat"], help="simtbx_project has Gauss_star, too")
+    parser.add_argument("--shapes", nargs="+", default=["Round", "Gauss", "Gauss_argchk", "Tophat"], help="cctbx_project has Gauss_star, too")
     parser.add_argument("--record", metavar="FILE")
     options = parser.parse_args()
     sys.path.insert(0, options.build_python)

@@ -172,7 +172,7 @@ class Crystal(_Part):
     """A crystal: cell, orientation, size, structure factors.
 
     Its orientation is one of ``misset`` (angles, or "random"), ``rotation``, ``matrix`` and
-    ``real_space``; ``misset`` turns the latter two.
+    ``real_space``; ``misset`` may be added to ``matrix`` or ``real_space``, which it rotates.
     """
     rotation: object = _field("instead of misset: a 3 x 3 rotation matrix, or a quaternion (w, x, y, z), which rotates the cell from a "
                               "along x and b in the x-y plane; random_rotation() makes one")

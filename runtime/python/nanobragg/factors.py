@@ -21,12 +21,12 @@ def amplitudes(value: Any, what: str) -> Array:
 
 
 def box_rows(hkl: ArrayLike, space_group: str) -> tuple[NDArray[numpy.int64], tuple[int, int, int]]:
-    """For each Miller index of the smallest box around these reflections and their equivalents, the
-    row of ``hkl`` that has its structure factor; -1: none. And the box's lowest indices.
+    """Expands reflections to a box of Miller indices: (rows, lowest indices of the box).
 
-    ``torch.where(rows >= 0, F[rows], 0)`` and its like in JAX make the box of F differentiably;
-    ``image(sim, F=box)`` takes it. hkl: (n, 3). space_group: a name ("P 21 21 21") or a number, as
-    gemmi knows it.
+    rows: for each index of the smallest box around the reflections and their equivalents, the row
+    of ``hkl`` with its structure factor; -1: none. ``torch.where(rows >= 0, F[rows], 0)`` makes the
+    box of F differentiably, for ``image(sim, F=box)``. hkl: (n, 3). space_group: a name of gemmi
+    ("P 21 21 21") or a number.
     """
     unique = numpy.asarray(hkl)
     if unique.ndim != 2 or unique.shape[1] != 3 or len(unique) == 0 or not (unique == numpy.rint(unique)).all():

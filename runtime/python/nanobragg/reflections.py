@@ -83,8 +83,8 @@ class Reflections(dict[str, NDArray]):
     ``photons``
         Light on the whole spot, before the detector's response.
     ``partiality``
-        Photons relative to those with the node on the Ewald sphere; for a rotation, to those of
-        the node crossing the sphere.
+        Photons as a fraction of those of a lattice point on the Ewald sphere; in a rotation, of
+        those of a complete crossing.
     ``panel``
         Number of the panel, from 0.
     ``fast``, ``slow``

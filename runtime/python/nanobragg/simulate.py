@@ -65,14 +65,15 @@ def _deal(asked, comm):
 
 def series(flags: str | Iterable[str], comm: Any = None) -> None:
     """Makes the images of ``--shots=`` or ``--frames=`` with the ranks of ``comm``, an mpi4py
-    communicator; None: those of MPI.COMM_WORLD, and this process alone where there is no mpi4py.
-    ``flags``: those of nb-sim, a string or a list; every rank gives the same. The images are bit by
-    bit those of one process, the files those of ``nb-sim --shard=RANK/SIZE``. A rank takes the next
-    block of images whenever it is free.
+    communicator. None: MPI.COMM_WORLD or, without mpi4py, this process alone.
 
-    Raises ValueError for flags that describe no series or contain --shard, and
-    subprocess.CalledProcessError on all ranks when nb-sim fails on one; the others finish what they
-    can, what is finished stays, and ``--resume`` among the flags goes on with any number of ranks.
+    flags: options of nb-sim, a string or a list, the same on every rank. The images are bitwise
+    identical to those of one process; files are named as by ``nb-sim --shard=RANK/SIZE``. A rank
+    takes the next block of images whenever it is free.
+
+    Raises ValueError for flags that describe no series or contain --shard. If nb-sim fails on one
+    rank, the others finish, and all raise subprocess.CalledProcessError; call again with
+    ``--resume`` among the flags, on any number of ranks, to continue.
     """
     flags = shlex.split(flags) if isinstance(flags, str) else list(flags)
     if comm is None:
@@ -138,8 +139,8 @@ def launched():
 
 
 def world():
-    """MPI.COMM_WORLD of mpi4py. RuntimeError where its MPI is not that of the launcher: each
-    process would be the only one; ImportError without mpi4py."""
+    """MPI.COMM_WORLD of mpi4py. RuntimeError if the launcher belongs to another MPI, so that each
+    process would be a world of its own; ImportError without mpi4py."""
     from mpi4py import MPI
     name, size = launched(), MPI.COMM_WORLD.Get_size()
     if name and size != int(os.environ[name]):

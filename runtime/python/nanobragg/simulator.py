@@ -388,9 +388,9 @@ class Simulator:
     def images(self, parameters: Mapping[str, ArrayLike]) -> NDArray[numpy.float64]:
         """The images of many experiments that differ only in numbers, (shots, ...), in one call.
 
-        parameters: a dict from names of parameters and groups to arrays (shots, ...), the rest in
-        the parameter's shape: ``sim.images({"cell_a": array, "misset": angles})``. Small images are
-        computed in several threads. The simulator does not change.
+        parameters: an array (shots, ...) for each name of a parameter or group, as in
+        ``sim.images({"cell_a": array, "misset": angles})``; ... is the parameter's shape. Small
+        images are computed in several threads. The simulator does not change.
         """
         function, thetas = batch(self, parameters)
         return function.image(thetas)
@@ -678,8 +678,8 @@ _ORDINARY, _RATIO = 512 << 20, 100  # bytes that any image may have, and beyond 
 
 
 def unpacked(name: str) -> bytes:
-    """The bytes of a regular file; those that gzip or bzip2 made of them, by the file's name, are
-    unpacked. FileError, also where they are many more than images have."""
+    """The bytes of a regular file, unpacked if its name ends in .gz or .bz2. FileError, also for
+    many more bytes than images have."""
     opened: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(os.path.splitext(name)[1], open)
     if os.path.exists(name) and not os.path.isfile(name):
         raise FileError(f"{name}: is not a regular file; give the name of an image file")

@@ -3,8 +3,8 @@ this package.
 
 PYTHONPATH=$(python -m nanobragg.cctbx --path)${PYTHONPATH:+:$PYTHONPATH} libtbx.python program.py
 
-cctbx imports them by these names. Where a real module is installed it is imported, unless
-NB_CCTBX_REPLACE=1 is set. docs/cctbx.md says what is different.
+cctbx imports them by these names. If simtbx's own module is installed, it is imported, unless
+NB_CCTBX_REPLACE=1 is set. docs/cctbx-differences.md lists the differences.
 """
 
 import importlib.machinery

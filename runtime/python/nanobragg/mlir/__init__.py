@@ -9,8 +9,8 @@ Python.
         passmanager.PassManager.parse("builtin.module(nb-hoist-invariants,cse)").run(program.operation)
 
 Errors are ``ir.MLIRError`` with the diagnostics. The bindings are those of the package
-xtc-mlir-python-bindings 22.1.8, over the MLIR of the system, with which plugins work, too, or that
-of the wheel nanobragg-mlir. Nothing of ``nanobragg`` imports this package.
+xtc-mlir-python-bindings 22.1.8. MLIR itself is that of the wheel nanobragg-mlir, or of the system;
+plugins need the latter. Other modules of ``nanobragg`` do not import this package.
 """
 
 import ctypes
