@@ -51,10 +51,11 @@ std::vector<Exclusion> makeTable() {
   for (std::size_t i = 0; i != actions().size(); ++i) {
     for (std::size_t j = i + 1; j != actions().size(); ++j)
       if (!(actions()[i] == prints && actions()[j] == derives)) // it prints the derivative's
-        table.add(actions()[i], actions()[j], "each of them replaces the image");
+        table.add(actions()[i], actions()[j],
+                  "each of them is done instead of rendering the image");
     table.add(actions()[i],
               {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel"},
-              "the second needs a run that makes an image, which the first replaces");
+              "the second needs the image, which the first does not render");
   }
   table.add(prints, {"--timing"}, "nothing is run");
   table.add({"--beam-center"}, {"-Xbeam", "-Ybeam", "-Xclose", "-Yclose", "-ORGX", "-ORGY"},
@@ -77,7 +78,7 @@ std::vector<Exclusion> makeTable() {
   const Names series = {"--frames", "--shots", "--lattices"};
   for (const Names &group : actions())
     if (group != Names{"--check"})
-      table.add(series, group, "a series makes images, which the second replaces");
+      table.add(series, group, "the second does not render images");
   table.add(
       series,
       {"--probe", "--check-finite", "--trace-pixel", "-printout", "-printout_pixel", "--timing"},

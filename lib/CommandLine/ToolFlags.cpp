@@ -170,8 +170,8 @@ FlagGroup toolFlags() {
            .values = "c|right|noisify",
            .fallback = "right",
            .help = "c: reproduce the C program, including its errors; right: correct physics; "
-                   "noisify: the noise image is what noisify makes of -floatfile, which then "
-                   "contains photons, with that program's random numbers, order and limits",
+                   "noisify: -floatfile contains photons, and the noise image is identical to what "
+                   "the program noisify makes of it",
            // Decided before the other flags, see parseCommandLine.
            .apply = [](CommandLine &, const Values &) {}},
           {.spellings = {"--threads"},

@@ -9,20 +9,21 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
   let description = [{
     `nb.image` becomes loops over panels, rows and (groups of) pixels that store into a memref,
     `nb.sum` and `nb.first` become loops with carried values, `nb.tabulate` becomes loops that fill
-    a memref, `nb.lookup` loads from it. Tables are one-dimensional memrefs of scalars, the
-    components of an entry next to each other.
+    a memref, `nb.lookup` a load from it. Tables are one-dimensional memrefs of scalars, in which
+    the components of an entry are adjacent.
 
-    What an image sums over its pixels, and every sum of tables or grids, is memory: an
-    `nb.scatter` that is yielded becomes a load, an addition and a store, in the loop that it stands
-    in and through any number of sums around it, without copies. With lanes each number is a vector
-    of partial sums, which are added up after the loops; a lane that is not a pixel to be rendered adds
-    nothing. Memory marked `nb.accumulator` has to be zero ahead of the loops.
+    Sums over the pixels of an image, and all sums of tables or grids, are in memory: a yielded
+    `nb.scatter` becomes a load, an addition and a store in its loop, without copies, however many
+    sums surround it. With lanes each number is a vector of partial sums, which are added after the
+    loops; lanes of pixels that are not rendered add nothing. Memory marked `nb.accumulator` must be
+    zero before the loops.
 
-    With `warp` above 0, pixels are computed at the same time and add to that memory by
-    `memref.atomic_rmw`, for `nb-to-gpu`. Those to grids, where each has places of its own to
-    add to, are marked `nb.scattered`.
+    With `warp` above 0, pixels are computed concurrently and add to that memory by
+    `memref.atomic_rmw`, for `nb-to-gpu`. Additions to grids, at a different address for each pixel,
+    are marked `nb.scattered`.
 
-    A function with an image returns memory too: a number, vector or matrix is stored at its end.
+    In a function with an image, other results (numbers, vectors, matrices) are stored in memory,
+    too.
 
     Example: `nb-opt --convert-nb-to-loops kernel.mlir`
   }];
@@ -44,13 +45,13 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
   let summary = "lower physics and geometry to arithmetic";
   let description = [{
     Lowers every geometry and diffraction op to arith, math and vector ops on scalars or lanes.
-    Trigonometric functions and exponentials become polynomials (of the argument in half turns for
-    sin and cos), so that the kernel of an experiment calls no math library. Grid lookups become
-    loads from a memref, gathers for lanes. Reciprocal square roots of lanes are approximated and
-    refined; with `estimates` the approximation is the instruction that AVX-512 has for it, 2^-14
-    off, and so it is for the quotient of a lattice factor. Functions of the math dialect are treated
-    so where their fast-math flags have `afn`, and are otherwise those of the math library. No flag
-    but `contract` is left.
+    Trigonometric functions and exponentials become polynomials (for sin and cos, of the argument in
+    half turns), so that the kernel of an experiment calls no math library. Grid lookups become
+    loads from a memref, or gathers for lanes. Reciprocal square roots of lanes are approximated and
+    refined. With `estimates`, the approximation is that of AVX-512's instruction (relative error
+    2^-14), also for the quotient of a lattice factor. Ops of the math dialect are lowered in the
+    same way if their fast-math flags contain `afn`; otherwise they become calls of the math
+    library. Of the fast-math flags only `contract` is kept.
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];
@@ -68,20 +69,21 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
 def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
   let summary = "split an image function into the entry points of a kernel";
   let description = [{
-    Replaces each function that holds one image loop nest (after `convert-nb-to-loops` and
-    `convert-nb-to-arith`) by the entry points of the kernel ABI: `NAME_workspace_size`,
-    `NAME_prepare`, which computes all that stands before the nest and saves what is used later
-    into a workspace, and `NAME_run_tile`, which runs the nest on one panel's range of rows. The
-    loops of the nest keep their names, `nb.loop`, for `nb-to-gpu`.
-    Arguments arrive as an array of pointers, in the order of the function's arguments, and so do
-    the places for its results.
+    Replaces each function with one image loop nest (after `convert-nb-to-loops` and
+    `convert-nb-to-arith`) by the entry points of the kernel ABI. `NAME_workspace_size` returns the
+    size of the workspace. `NAME_prepare` contains all code before the nest, and saves the values
+    that are used later in the workspace. `NAME_run_tile` runs the nest on a range of rows of one
+    panel. The loops of the nest keep their names, `nb.loop`, for `nb-to-gpu`. Arguments are passed
+    as an array of pointers, in the order of the function's arguments, and so are the addresses of
+    the results.
 
-    If the function returns anything but images, there are also `NAME_accumulator_size`,
-    `NAME_finish`, which adds up the accumulators that the tiles were summed into, runs what stands
-    behind the nest and writes the results, and `NAME_output_sizes`.
+    If the function has results other than images, there are three more. `NAME_accumulator_size`
+    returns the size of an accumulator. `NAME_finish` adds up the accumulators of the tiles, runs
+    the code after the nest and writes the results. `NAME_output_sizes` returns the sizes of the
+    results.
 
-    Entry points that an earlier run made stay as they are. A function without an image keeps its
-    name; its arguments of nb types become the scalars and buffers of `nb.parts`.
+    Entry points of an earlier run do not change. A function without an image keeps its name; its
+    arguments of nb types become the scalars and buffers of `nb.parts`.
 
     Example: `nb-opt --nb-outline-kernel kernel.mlir`
   }];
@@ -95,27 +97,27 @@ def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
 def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
   let summary = "run the pixels of a kernel's tile as threads of one gpu.launch";
   let description = [{
-    In each `NAME_run_tile` of `nb-outline-kernel`, the loops over panels, rows and pixels become one
-    `gpu.launch` whose kernel is called `NAME`. Blocks have `threads` threads. The rows of the tile are
-    split into chunks of as many neighbouring pixels: neighbouring threads store to neighbouring
-    places. Block b of B renders the chunks b, b + B, b + 2B, ..., so that any number of blocks
-    renders the tile. Whatever is summed for a pixel stays a loop of its thread. Threads
-    outside the region of interest store 0 and end, those beyond the row do nothing.
+    In each `NAME_run_tile` of `nb-outline-kernel`, the loops over panels, rows and pixels become
+    one `gpu.launch` whose kernel is called `NAME`. Blocks have `threads` threads. The rows of the
+    tile are divided into chunks of `threads` neighbouring pixels, so that neighbouring threads
+    store to neighbouring addresses. Block b of B renders the chunks b, b + B, b + 2B, ..., so any
+    number of blocks can render the tile. The sums of a pixel are loops of its thread. Threads
+    outside the region of interest store 0 and end; threads beyond the end of the row do nothing.
 
     The kernel takes the first five pointers of `run_tile`: arguments, workspace, tile, outputs,
-    accumulators. What the loops need of them is loaded inside, so that all of it may lie in the
-    memory of a device. The program has to be without lanes (no `nb-vectorize`).
+    accumulators. Values are loaded through them inside the kernel, so all data may be in the memory
+    of a device. The program must not have lanes (no `nb-vectorize`).
 
-    If there are sums over pixels (made by `convert-nb-to-loops` with `warp`), each warp
-    has an accumulator of its own: warp w the one at `accumulators + w * NAME_accumulator_size`.
-    `memref.atomic_rmw` adds to it, at a place that is the same for all pixels; threads of the
-    warp that have no pixel compute the nearest one and add 0. Only what is marked `nb.scattered`, a
-    value of a grid, may be at another place for each pixel. A second launch, `NAME_reduce`
-    (accumulators, number of warps, doubles of an accumulator), has a block of one warp for each
-    double, which adds up all accumulators in the first and clears the others.
+    If there are sums over pixels (made by `convert-nb-to-loops` with `warp`), warp w adds to the
+    accumulator at `accumulators + w * NAME_accumulator_size` by `memref.atomic_rmw`, at an address
+    that is the same for all its pixels. Threads of the warp without a pixel compute the nearest one
+    and add 0. Only additions marked `nb.scattered` (values of a grid) may have different addresses.
+    A second launch, `NAME_reduce` (accumulators, number of warps, doubles of an accumulator), has a
+    block of one warp for each double; it adds all accumulators to the first one and clears the
+    others.
 
-    Where samples without light are left out (`nb-cull`), a warp renders a block of as many lit
-    pixels as it has threads, and all its threads run over the same lists.
+    If samples without light are skipped (`nb-cull`), a warp renders a block of as many lit pixels
+    as it has threads, and all its threads run over the same lists.
 
     Example: `nb-opt --nb-to-gpu=threads=256 outlined.mlir`
   }];
@@ -134,12 +136,12 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
 def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::ModuleOp"> {
   let summary = "run a gpu.launch as loops over its blocks and threads";
   let description = [{
-    Runs a GPU's program on the CPU: the body of each `gpu.launch` stands in loops over all blocks
-    and, within, all threads; `memref.atomic_rmw addf` becomes a load, an addition and a store. Threads must not
-    wait for each other; one with a barrier, with memory of its own kind or with asynchronous
-    dependencies is an error.
+    Runs a GPU's program on the CPU: the body of each `gpu.launch` becomes the body of loops over
+    all blocks and all threads of a block, and `memref.atomic_rmw addf` becomes a load, an addition
+    and a store. Threads must not wait for each other: barriers, shared or private memory of the
+    launch and asynchronous dependencies are errors.
 
-    `NAME_accumulator_size` makes room for the accumulators of all warps that `nb-to-gpu` launches.
+    `NAME_accumulator_size` includes the accumulators of all warps that `nb-to-gpu` launches.
 
     Example: `nb-opt --nb-to-gpu --nb-gpu-to-loops outlined.mlir`
   }];
@@ -153,8 +155,8 @@ def GPUToLoops : Pass<"nb-gpu-to-loops", "::mlir::ModuleOp"> {
 def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
   let summary = "keep what a GPU's kernel needs on the host";
   let description = [{
-    Erases each function with a `gpu.launch`, that is each `NAME_run_tile` after `nb-to-gpu`. What is left
-    runs on the host: `NAME_prepare`, `NAME_finish`, and the sizes of memory.
+    Erases each function with a `gpu.launch`, which is each `NAME_run_tile` after `nb-to-gpu`. The
+    rest runs on the host: `NAME_prepare`, `NAME_finish`, and the functions that return sizes.
 
     Example: `nb-opt --nb-to-gpu --nb-erase-launches outlined.mlir`
   }];
@@ -166,15 +168,15 @@ def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
 def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
   let summary = "add what all threads of a warp add to one place in one addition";
   let description = [{
-    In each `gpu.launch`, the `memref.atomic_rmw addf` of a block of ops become a sum over the 32
+    In each `gpu.launch`, the `memref.atomic_rmw addf` of a block of ops become a sum over the
     threads of a warp, in a fixed order, and one load, addition and store. All threads of the warp
-    have to run them, at the same places, and no other warp may add to these places. Then no atomic
-    operation is needed, and the result is the same every time. What is marked `nb.scattered` goes
-    to other places and stays an atomic addition of each thread.
+    must execute them with the same addresses, and no other warp may add to these. Then no atomic
+    operation is needed, and the result is reproducible. Additions marked `nb.scattered` have other
+    addresses and stay atomic.
 
-    Up to 32 numbers are summed together, in five steps. In each a thread gives half of its numbers
-    to a partner, takes the partner's part of the other half, and adds. At the end each number is in
-    one thread, which adds it to memory. Nine numbers take 12 exchanges instead of 45.
+    Up to 32 numbers are summed together, in five steps. In each step a thread gives half of its
+    numbers to a partner, takes the partner's part of the other half, and adds. At the end each
+    number is in one thread, which adds it to memory. Nine numbers take 12 exchanges instead of 45.
 
     Example: `nb-opt --nb-to-gpu --nb-sum-over-warps outlined.mlir`
   }];
@@ -189,14 +191,13 @@ def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
 def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
   let summary = "load values in the loops of a gpu.launch that use them";
   let description = [{
-    A thread has few registers, and a value that an outer loop needs occupies one while the inner
-    loops run. In each `gpu.launch`:
+    A thread has few registers, and a value of an outer loop occupies one while the inner loops run.
+    In each `gpu.launch`:
 
-    * Values that come from constants and from loads through the kernel's pointers (whose memory is
-      never written) are loaded again in the body of each loop that uses them, ahead of the
-      innermost loops. Later passes, and ptxas, may move them. To keep them inside the outermost
-      loop, over chunks of pixels, the sign of the chunk's number, which is 0, is added to the
-      addresses.
+    * Values that are computed from constants and from loads through the kernel's pointers (to
+      memory that is never written) are loaded again in the body of each loop that uses them, before
+      the innermost loops. Later passes and ptxas may move them, but not out of the outermost loop,
+      over chunks of pixels: the sign of the chunk's number, which is 0, is added to the addresses.
     * Loops count in 32 bits.
 
     Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`
@@ -212,15 +213,15 @@ def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "lower a GPU's kernel to the NVVM dialect, without a math library";
   let description = [{
     As `convert-gpu-to-nvvm`, except that rounding and absolute values become instructions of the
-    GPU and not calls of libdevice, which a kernel would have to be linked with. Quotients and square
-    roots are made of the GPU's approximate instructions: in f64 they are correct to 1 ulp where
-    the divisor or radicand is a normal number (denormal divisors count as 0); in f32 they are good to 2 ulp.
-    The exact instructions would branch on data and call subroutines. Loops have to be
-    branches (`convert-scf-to-cf`) by then.
+    GPU instead of calls of libdevice, with which a kernel would have to be linked. Quotients and
+    square roots use the GPU's approximate instructions, since the exact ones branch on data and
+    call subroutines. In f64 they are correct to 1 ulp if the divisor or radicand is a normal number
+    (denormal divisors are treated as 0); in f32 they are correct to 2 ulp. Run `convert-scf-to-cf`
+    before this pass.
 
-    With `blocks`, kernels say that a multiprocessor should hold as many blocks at a time
-    (`nvvm.minctasm`), which limits the registers of a thread: with 128 threads, 8 blocks leave 64 and
-    5 blocks 102. Without, the compiler chooses by the size of the kernel's loops.
+    With `blocks`, kernels request that a multiprocessor holds at least that many blocks at a time
+    (`nvvm.minctasm`), which limits the registers of a thread: with 128 threads, 8 blocks leave 64
+    and 5 blocks 102. By default, the number depends on the size of the kernel's loops.
 
     Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-nvvm))" kernel.mlir`
   }];
@@ -239,14 +240,14 @@ def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
   let description = [{
     As `convert-gpu-to-rocdl`, with arithmetic and branches, and:
 
-    * Nothing of ROCm's device libraries is called. The size of the grid comes from the arguments
-      that the runtime adds to those of a kernel.
-    * All pointers are to global memory (address space 1), as those that a kernel takes and finds
-      in what they point to are. A kernel with memory of its own (`llvm.alloca`) is an error.
-    * A number to which other threads add (`nb.scattered`) is in memory of the device, where an
+    * ROCm's device libraries are not called. The size of the grid comes from the arguments that the
+      runtime adds to those of a kernel.
+    * All pointers are to global memory (address space 1): those that a kernel takes, and those that
+      it loads. A kernel that allocates memory (`llvm.alloca`) is an error.
+    * Numbers to which several threads add (`nb.scattered`) are in memory of the device, where an
       addition needs no loop.
 
-    Loops have to be branches (`convert-scf-to-cf`) by then.
+    Run `convert-scf-to-cf` before this pass.
 
     Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-rocdl{chip=gfx942}))" kernel.mlir`
   }];
@@ -264,13 +265,13 @@ def GPUToSPIRV : Pass<"nb-gpu-to-spirv", "::mlir::gpu::GPUModuleOp"> {
   let description = [{
     As `convert-gpu-to-llvm-spv`, with arithmetic and branches, and:
 
-    * All pointers are to global memory (address space 1), as those that a kernel takes and finds
-      in what they point to are. A kernel with memory of its own (`llvm.alloca`) is an error.
+    * All pointers are to global memory (address space 1): those that a kernel takes, and those that
+      it loads. A kernel that allocates memory (`llvm.alloca`) is an error.
     * A kernel has sub-groups of `warp` threads, which exchange numbers in sums over pixels.
-    * An addition to a number that other threads add to (`nb.scattered`) compares and exchanges
-      its 64 bits until it succeeds: few devices add f64 in one step.
+    * An addition to a number to which several threads add (`nb.scattered`) compares and exchanges
+      its 64 bits until it succeeds, since few devices add f64 in one step.
 
-    Loops have to be branches (`convert-scf-to-cf`) by then.
+    Run `convert-scf-to-cf` before this pass.
 
     Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-spirv))" kernel.mlir`
   }];

@@ -32,10 +32,10 @@ constexpr SemanticSwitch switches[] = {
     {"source-weights", &Semantics::sourceWeights, "ignores the weight column",
      "weights the sources and divides by the sum of weights", "-sourcefile"},
     {"twotheta-ratio", &Semantics::twothetaRatio,
-     "converts the distance along the beam to that along the detector's normal by the normal "
-     "before the two-theta swing, which affects distance and beam centre in the header and "
-     "automatic oversampling",
-     "converts the distance along the beam by the normal after all rotations", "-twotheta"},
+     "computes the distance along the detector's normal with the normal before the two-theta "
+     "swing, which affects distance and beam centre in the header and automatic oversampling",
+     "computes the distance along the detector's normal with the normal after all rotations",
+     "-twotheta"},
     {"twotheta-axis", &Semantics::twothetaAxis,
      "does not normalise the axis, so that the swing distorts", "normalises the axis of the swing",
      "-twotheta_axis"},
@@ -43,10 +43,10 @@ constexpr SemanticSwitch switches[] = {
      "replaces a normal whose length is not exactly 1 by fast x slow, whatever its direction",
      "normalises the detector's normal and keeps its direction", "-odet_vector"},
     {"curved-detector", &Semantics::curvedDetector,
-     "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image; "
-     "solid angles and absorption are those of the flat detector's obliquity",
-     "bends the detector by the distances along slow and fast from where the beam's line meets it, "
-     "on either side of the sample; rays meet it at a right angle",
+     "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image, "
+     "and computes solid angles and absorption as for a flat detector",
+     "bends the detector by the distances along slow and fast from its intersection with the line "
+     "of the beam, on either side of the sample; rays meet it at a right angle",
      "-curved_det -detector_thick"},
     {"detector-faces", &Semantics::detectorFaces,
      "counts light on the back of the detector as negative, and lets absorption grow with depth",
@@ -62,8 +62,8 @@ constexpr SemanticSwitch switches[] = {
      "multiplies the sum over layers by the fraction absorbed in the last one",
      "weights each layer by its own fraction absorbed", "-detector_thick -detector_abs"},
     {"no-absorption", &Semantics::noAbsorption,
-     "ignores a thickness given before -detector_abs inf, and makes a black image with one given "
-     "after it, or with -oversample_thick and no thickness",
+     "ignores a thickness that precedes -detector_abs inf; makes a black image if the thickness "
+     "follows it, and with -oversample_thick if there is no thickness",
      "counts every photon where there is no absorption depth or no thickness",
      "-detector_abs -detector_thick -oversample_thick"},
     {"water", &Semantics::water,

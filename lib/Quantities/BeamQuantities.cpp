@@ -78,9 +78,8 @@ constexpr Quantity beamQuantityRows[] = {
           .only = "with --average=closed",
           .usual = UsualValues{0, 20, 0, 10}}},
     {"--spectrum-between", "lines|linear", &flagUnit::one, "lines; of a shape linear",
-     "the spectrum of --spectrum between its points: lines, nothing (each point is a spectral "
-     "line); linear, a straight line, for continuous spectra from pink to white of stills "
-     "of Gaussian crystals",
+     "meaning of the points of --spectrum: lines, each is a spectral line; linear, the spectrum is "
+     "continuous and linear between them, for stills of Gaussian crystals in pink and white beams",
      Range::any(), in<&O::spectrumBetween>,
      More{.python = "Beam.spectrum_between", .only = "with --spectrum"}},
     {"-hdivstep", "STEP", &flagUnit::milliradians, "from range and steps",

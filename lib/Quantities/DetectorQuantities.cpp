@@ -268,7 +268,7 @@ constexpr Quantity geometryRows[] = {
           .wrong = zeroVector,
           .also = useVectors}},
     {"-pix0_vector", "X Y Z", &flagUnit::metres, "from beam centre and distance",
-     "selects the custom convention; the values are without effect", Range::any(), in<&O::pix0>,
+     "selects the custom convention; its values have no effect", Range::any(), in<&O::pix0>,
      More{.only = "to select the custom convention; use -distance and -Xbeam -Ybeam",
           .also = useVectors}},
     {"-twotheta", "ANGLE", &flagUnit::degrees, "0", "detector swing", Range::any(),
@@ -308,15 +308,17 @@ constexpr Quantity responseRows[] = {
           .only = "with -psf",
           .usual = UsualValues{0, 1e5, 1, 5e3}}},
     {"-psf_radius", "PIXELS", &flagUnit::pixels,
-     "by the width: all but 1e-7 of a Gaussian, 98 % of a fiber",
-     "how far light spreads along rows and columns; it is normalized within. 0: set by the width",
+     "from the width: contains all but 1e-7 of a Gaussian's light, 98 % of a fiber's",
+     "largest distance to which light spreads along rows and columns; fractions within it add up "
+     "to 1. 0: the default",
      upTo(1000), in<&O::psfRadius>,
      More{.python = "Detector.psf_radius",
           .parameter = "psf_radius",
           .only = "with -psf",
           .zeroIsUnset = true}},
     {"-dead_time", "SECONDS", &flagUnit::seconds, "none: every photon is counted",
-     "dead time of a pixel after each photon, counted or not: n photons per second become n exp(-n "
+     "dead time of a pixel after each photon, counted or not: n photons per second become n / "
+     "exp(n "
      "SECONDS) counts; needs -exposure",
      Range::notNegative(), in<&O::deadTime>,
      More{.python = "Detector.dead_time",

@@ -7,8 +7,8 @@ include "mlir/Pass/PassBase.td"
 def EraseProbes : Pass<"nb-erase-probes"> {
   let summary = "erase nb.probe ops";
   let description = [{
-    Only the interpreter looks at probes; a fused kernel has none. A remark says how many probes a
-    function lost.
+    Kernels have no probes; only the interpreter evaluates them. A remark gives the number of probes
+    that were erased in a function.
 
     Example: `nb-opt --nb-erase-probes experiment.mlir`
   }];
@@ -20,14 +20,14 @@ def EraseProbes : Pass<"nb-erase-probes"> {
 def InsertProbes : Pass<"nb-insert-probes"> {
   let summary = "probe values inside images";
   let description = [{
-    Adds an `nb.probe` after ops inside `nb.image` (with `outside`, anywhere), one for each result
-    that is a float scalar, an index, a condition or a vector. `ops` chooses by the op's name
-    (`nb.lattice_factor`), `names` by the name of the result: both are lists of patterns in which `*`
-    stands for any text. With both, an op must match one pattern of each; with neither, or with
-    `all`, every op is probed. Constants are never probed. A probe has the name of the value it records, or
-    the op's name where the value has none; values that are probed already are left alone.
+    Adds an `nb.probe` for each result of an op inside `nb.image` (with `outside`, anywhere) that is
+    a float scalar, an index, a condition or a vector. `ops` selects ops by their name
+    (`nb.lattice_factor`), `names` by the name of the result; both are lists of patterns in which
+    `*` stands for any text. With both, an op must match one pattern of each; with neither, or with
+    `all`, every op is probed. Constants, and values that have a probe already, are not probed. A
+    probe has the name of its value, or of the op if the value has none.
 
-    A remark says how many probes a function got, another that a pattern matched nothing.
+    Remarks give the number of probes in a function, and patterns that matched nothing.
 
     Example: `nb-opt --nb-insert-probes="ops=nb.lattice_factor names=F_*" experiment.mlir`
   }];
@@ -68,18 +68,18 @@ def FixCounts : Pass<"nb-fix-counts", "::mlir::ModuleOp"> {
 def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
   let summary = "apply rewrites that are written in PDLL or PDL, and schedules";
   let description = [{
-    Applies the patterns of `files` to the whole program, again and again until none matches: rewrites
-    without C++. A file that ends in `.pdll` is PDLL, which needs no more of the dialect than the names of
-    ops; any other is MLIR with `pdl.pattern` ops. Constraints and rewrites in C++ are not possible in
-    them.
+    Applies the patterns of `files` to the whole program until none matches. A `.pdll` file is PDLL,
+    which may use ops of the dialect by name; a `.mlir` file contains `pdl.pattern` ops. Neither may
+    contain constraints or rewrites in C++.
 
-    A `.mlir` file with a `transform.named_sequence @__transform_main` is a schedule, which is run once:
-    it says of single sums, tables and images what is done with them, by the ops of
-    [schedule.md](schedule.md), and may run whole passes (`transform.apply_registered_pass`). Choices
-    (`transform.tune.knob`, `transform.tune.alternatives`) must have been made; `nb-try --tune` makes
-    them.
+    A `.mlir` file with a `transform.named_sequence @__transform_main` is a schedule, which is run
+    once. Its ops ([schedule.md](schedule.md)) transform selected sums, tables and images, or run
+    whole passes (`transform.apply_registered_pass`). It must not contain open choices
+    (`transform.tune.knob`, `transform.tune.alternatives`), which `nb-try --tune` replaces by its
+    results.
 
-    A remark says how many ops each kind lost and gained; another that no pattern matched.
+    Remarks give the number of ops of each kind that were added and removed, or state that no
+    pattern matched.
 
     Example: `nb-opt --nb-apply-patterns=files=docs/examples/patterns/reciprocal.pdll experiment.mlir`
   }];
@@ -101,13 +101,13 @@ def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
 def FuseResponse : Pass<"nb-fuse-response"> {
   let summary = "write stages after an image into its body";
   let description = [{
-    A stage that makes each pixel from the same pixel of the image before it (`nb.gain`,
-    `nb.gain_map`) becomes part of the body of that `nb.image`: one sweep over the pixels, no image in
-    between. Where others use the image before the stage, both are computed in that sweep. From
-    here on the stage's ops are differentiated, vectorized and lowered like all others of the body.
+    A stage that computes each pixel from the same pixel of the image before it (`nb.gain`,
+    `nb.gain_map`) becomes part of the body of that `nb.image`: one sweep over the pixels, without
+    an image in between. If the image before the stage has other uses, both images are computed in
+    that sweep. Later passes treat the ops of the stage like all others of the body.
 
-    A remark says which stages were fused; another which stay, and why: those of an image that
-    the function does not compute, and those that need what is computed after the image.
+    Remarks name the stages that were fused and those that were not, with the reason: the function
+    does not compute the image, or the stage needs a value that is computed after the image.
 
     Example: `nb-opt --nb-fuse-response experiment.mlir`
   }];
@@ -120,12 +120,13 @@ def FuseResponse : Pass<"nb-fuse-response"> {
 def SplitResponse : Pass<"nb-split-response"> {
   let summary = "leave point spread, and the stages after it, to the program's caller";
   let description = [{
-    A kernel computes each pixel by itself, and a pixel of `nb.point_spread` needs others. The function
-    returns the image that was to be spread instead, in its own precision; the op and the stages after
-    it are gone. The runtime spreads (`docs/rationale/detector-response.md`). Where others than stages
-    and the function's callers use the spread image, the op stays, and lowering refuses it.
+    A kernel computes each pixel by itself, but a pixel after `nb.point_spread` depends on others.
+    So the op and all stages after it are removed. The function returns the image before the point
+    spread, in that image's precision, and the runtime applies the rest
+    (`docs/rationale/detector-response.md`). If anything but stages and the return uses the spread
+    image, the op stays, and lowering is an error.
 
-    A remark says where a program was split.
+    A remark marks the place where a program was split.
 
     Example: `nb-opt --nb-split-response experiment.mlir`
   }];
@@ -138,14 +139,14 @@ def SplitResponse : Pass<"nb-split-response"> {
 def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
   let summary = "take lattice factors of the fraction of the Miller index";
   let description = [{
-    Splits a fractional Miller index into its nearest reflection and the exact remainder,
-    `delta = hkl - nearest(hkl)`, computed once. `nb.lattice_factor` then takes `fraction delta`,
-    nearest lookups and bounds checks take the `integral` reflection. The subtraction is exact in
-    floating point, so that arguments of the trigonometric functions stay small.
+    Splits a fractional Miller index into its nearest reflection and the exact remainder, `delta =
+    hkl - nearest(hkl)`, computed once. `nb.lattice_factor` then takes `fraction delta`; nearest
+    lookups and bounds checks take the `integral` reflection. The subtraction is exact in floating
+    point, and arguments of trigonometric functions stay small.
 
-    A lattice factor in f32 of an index in f64 is left alone: it takes the whole index, whose
-    fraction it finds in fixed point (`nb-set-precision`, which runs before). So is one that has
-    been peeled before. A remark names what was peeled.
+    Lattice factors in f32 of an index in f64 do not change: they take the whole index and compute
+    its fraction in fixed point (`nb-set-precision`, which runs before). Lattice factors that take a
+    fraction already do not change either. A remark names what was peeled.
 
     Example: `nb-opt --nb-peel-miller-index experiment.mlir`
   }];
@@ -159,17 +160,17 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
   let summary = "compute values outside the loops that they do not depend on";
   let description = [{
     Finds for every pure op the loops that its value depends on, and moves the op out of all other
-    loops around it: out of the image, to the pixel, or into an outer sum. Equal values that meet
-    there are computed once.
+    loops: out of the image, to the pixel, or into an outer sum. Equal values that meet there are
+    computed once.
 
     Only whole ops move; three passes do more. `nb-tabulate-invariants` makes a table of a value
-    that depends on the panel or a sum's dimension but not on the pixel. `nb-split-sums` makes a
-    loop for values that depend on the outer dimensions of a sum only. `nb-factor-sums` takes
+    that depends on the panel or a dimension of a sum but not on the pixel. `nb-split-sums` makes a
+    loop for values that depend only on the outer dimensions of a sum. `nb-factor-sums` moves
     factors out of a sum. Run this pass again after each of the last two.
 
-    An op that may be undefined, such as the lookup of an entry that may not exist, stays where the
-    program runs it (`nb.lookup` says which entries are known to exist). A remark counts what was
-    moved; others name ops that stay because they are not pure or not safe.
+    An op that may be undefined, such as the lookup of an entry that may not exist, does not move
+    (`nb.lookup` defines which entries are known to exist). Remarks count what was moved and name
+    ops that stay because they are not pure or not safe.
 
     Example: `nb-opt --nb-hoist-invariants experiment.mlir`
   }];
@@ -184,14 +185,14 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
 def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
   let summary = "look up values that are the same for every pixel";
   let description = [{
-    A value inside an image that depends on some dimensions of the sums around it or on the panel, but not
-    on the place within the panel, is computed by an `nb.tabulate` ahead of the image and looked up
-    inside: orientation matrices over phi and mosaic domains, incident beams over sources.
+    A value inside an image that depends on the panel or on dimensions of the sums around it, but
+    not on the position within the panel, is computed before the image by an `nb.tabulate` and
+    looked up inside: orientation matrices over phi and mosaic domains, incident beams over sources.
 
-    Values are tabulated only when that saves work: an op that is only a lookup or a conversion of
-    an induction variable stays where it is, and so does a cheap combination of smaller tables. Run it
-    after `nb-hoist-invariants`, which takes out of the image what needs no table. Remarks say what
-    was tabulated over which dimensions, and what was not and why.
+    A value is tabulated only if that saves work: lookups, conversions of induction variables and
+    cheap combinations of smaller tables are not. Run `nb-hoist-invariants` first, which moves
+    values that need no table. Remarks name the tables and their dimensions, and give the reason for
+    values without one.
 
     Example: `nb-opt --nb-hoist-invariants --nb-tabulate-invariants experiment.mlir`
   }];
@@ -205,11 +206,12 @@ def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
 def SplitSums : Pass<"nb-split-sums"> {
   let summary = "nest sums so that values can leave their inner dimensions";
   let description = [{
-    A sum over several dimensions becomes two or more nested sums, where ops of its body that cost
-    more than a loop depend on its outer dimensions only. The ops stay in the innermost
-    sum: run `nb-hoist-invariants` after it. A sum's terms are added in the same order, in parts.
-    A remark says how a sum was split; another, of one that stays, what a part would save and what
-    a loop of its own costs.
+    If some ops in the body of a sum depend only on its outer dimensions and cost more than a loop,
+    the sum becomes two or more nested sums. The ops stay in the innermost sum;
+    `nb-hoist-invariants` then moves them. Terms are added in the same order, in parts.
+
+    Remarks describe how a sum was split or, for a sum that was not, compare the cost that a split
+    would save with the cost of its loop.
 
     Example: `nb-opt --nb-split-sums --nb-hoist-invariants experiment.mlir`
   }];
@@ -223,13 +225,13 @@ def SplitSums : Pass<"nb-split-sums"> {
 def FactorSums : Pass<"nb-factor-sums"> {
   let summary = "apply factors and conditions that do not change in a sum after it";
   let description = [{
-    `sum(x * w)` becomes `sum(x) * w`, and `sum(c ? x : 0)` becomes `c ? sum(x) : 0`, where w and c do not
-    change in the sum. Factors are found through what is linear in them, such as scalar products or
-    a matrix times a vector, and leave where the body gets cheaper. Numbers round differently after it;
-    arithmetic that is factored has the fast-math flags `reassoc`, `nnan` and `ninf`.
+    `sum(x * w)` becomes `sum(x) * w`, and `sum(c ? x : 0)` becomes `c ? sum(x) : 0`, if w and c do
+    not change in the sum. A factor is also found inside linear ops, such as scalar products or a
+    matrix times a vector. It is moved if that makes the body cheaper. The transformation changes
+    rounding, so it requires the fast-math flags `reassoc`, `nnan` and `ninf`.
 
-    The products stand right behind the sum: run `nb-hoist-invariants` after it, which takes them
-    further out. Remarks count the factors and name the sums that a condition left.
+    The product directly follows the sum; `nb-hoist-invariants` then moves it further out. Remarks
+    count the factors, and name the sums from which a condition was moved.
 
     Example: `nb-opt --nb-factor-sums --nb-hoist-invariants experiment.mlir`
   }];
@@ -244,11 +246,11 @@ def FactorSums : Pass<"nb-factor-sums"> {
 def RemoveBranches : Pass<"nb-remove-branches"> {
   let summary = "replace data-dependent branches by selects";
   let description = [{
-    `scf.if` becomes both branches and an `arith.select` per result. Where a branch is not taken, its
-    lookups read entry 0 and its integer divisions divide by 1. A branch with side effects, or with
-    another op that may be undefined, is an error.
+    Both branches of an `scf.if` are executed, and an `arith.select` chooses each result. In the
+    branch that is not taken, lookups read entry 0 and integer divisions divide by 1. A branch with
+    side effects, or with another op that may be undefined, is an error.
 
-    A lookup with a `default` is no branch: `convert-nb-to-arith` makes it a masked load.
+    A lookup with a `default` is not a branch: `convert-nb-to-arith` makes it a masked load.
 
     Example: `nb-opt --nb-remove-branches experiment.mlir`
   }];
@@ -262,12 +264,12 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
   let summary = "turn the program of an image into the program of its derivatives";
   let description = [{
     Replaces `function` by the program of its derivatives with respect to `parameters`, the
-    arguments with these names (`nb.name`, or an argument's number where it has none). What comes
-    out is ordinary `nb` IR: it can be interpreted, hoisted, fused, compiled, and differentiated
-    again. `mode` is one of
+    arguments with these names (`nb.name`, or the number of an argument without one). The result is
+    ordinary `nb` IR, which can be interpreted, hoisted, fused, compiled, and differentiated again.
+    `mode` is one of
 
     * `jacobian`: `@F_jacobian` returns also the derivative of each result with respect to each
-      parameter, scalars all, as results `derivative.NAME`;
+      parameter (all must be scalars), `derivative.NAME`;
     * `jvp`: forward mode. `@F_jvp` takes tangents `tangent.NAME` of all parameters, `directions` sets
       of them at once, and returns also the tangents of the results, `jvp.image`;
     * `vjp`: reverse mode. `@F_vjp` takes the cotangent of each result, `image_cotangent`, and returns
@@ -275,16 +277,16 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
     * `hvp`: forward over reverse. `@F_vjp_hvp` takes both and returns also the tangents of the
       gradients: Hessian times direction, `hvp.NAME`.
 
-    Reverse mode keeps no tape. Every term of a sum has the adjoint of the sum. The adjoint of a sum
-    is therefore a sum over the same dimensions: its body computes the term once more, then the
-    adjoints of what the term was made of. `nb-fuse` makes one sweep of this sum and the value. The
-    adjoint of an image is an image that adds up over its pixels. The adjoint of a table's entry is
-    an `nb.scatter` in the sum that looked the entry up.
+    Reverse mode has no tape. All terms of a sum have the same adjoint, that of the sum. The adjoint
+    of a sum is therefore a sum over the same dimensions, whose body computes the term again and then
+    the adjoints of its operands. `nb-fuse` merges this sum with that of the value. The adjoint of an
+    image is an image that is summed over its pixels. The adjoint of a table entry is an `nb.scatter`
+    in the sum that looked it up.
 
-    Composite ops are first expanded into ops with derivative rules, where a parameter reaches them.
-    An op without a rule is an error. Run it after `nb-remove-branches`; a hoisted program
-    (`nb-hoist-invariants`) has the faster derivative, since what does not depend on the sample is
-    differentiated outside of the sums.
+    Composite ops whose value depends on a parameter are first expanded into ops with derivative
+    rules. An op without a rule is an error. Run `nb-remove-branches` before this pass, and
+    `nb-hoist-invariants`, which makes derivatives faster: values that do not depend on the sample
+    are then differentiated outside of the sums.
 
     With `value=false` a `vjp` returns gradients only.
 
@@ -313,10 +315,10 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
 def Fuse : Pass<"nb-fuse"> {
   let summary = "one loop nest per image";
   let description = [{
-    Merges sums over the same dimensions and counts that stand in the same body into one sum with
-    several results, images over the same pixels likewise: a value and its derivative in one
-    sweep. Two loops are merged when neither uses the other's result. Remarks say what was merged
-    and what could not be, and how many results of loops were dropped.
+    Sums over the same dimensions and counts in the same body become one sum with several results,
+    and images over the same pixels become one image: a value and its derivative are computed in one
+    sweep. Two loops are merged if neither uses the other's result. Remarks name what was merged,
+    what could not be, and the number of results that were dropped.
 
     Example: `nb-opt --nb-fuse experiment.mlir`
   }];
@@ -330,20 +332,20 @@ def Fuse : Pass<"nb-fuse"> {
 def SetPrecision : Pass<"nb-set-precision"> {
   let summary = "choose the precision of every value of an image";
   let description = [{
-    * `f64` leaves the program alone.
-    * `mixed` computes lattice factors, structure factors and what follows from them in f32:
-      elementwise ops on scalars, vectors made of these and their products with them, whose operands
-      are all in f32, constants, entries of tables, or computed outside the image. Geometry
-      (`!nb.vec3`, `!nb.mat3`), Miller indices, and the fraction of the index and of N times it stay
-      exact; the lattice factor takes the whole index and its own fraction (`-> f32`). In
-      derivatives, where lattice factors have been expanded, the gratings of a fraction
-      (`-> f32`) and the exponential of what follows from one take their place. Sums stay in f64,
-      so that they do not drift.
-    * `f32` computes everything inside the image in f32, except sums. The Miller index itself is
-      rounded then: the phase N h is off by about N h 1e-7 turns. For previews of small crystals.
+    * `f64`: no change.
+    * `mixed`: lattice factors, structure factors and the values computed from them are in f32.
+      These are results of elementwise ops on scalars, and vectors made of them, whose operands are
+      all in f32, constants, entries of tables, or computed outside the image. Geometry (`!nb.vec3`,
+      `!nb.mat3`), Miller indices, and the fractions of the index and of N times it stay exact: the
+      lattice factor takes the whole index and computes the fraction itself (`-> f32`). In
+      derivatives, lattice factors have been expanded; there the gratings of a fraction (`-> f32`)
+      and the exponential of a value computed from a fraction take their place. Sums stay in f64, so
+      that errors do not accumulate.
+    * `f32`: everything inside the image is in f32, except sums. The Miller index itself is rounded:
+      the phase N h is off by about N h 1e-7 turns. For previews of small crystals.
 
-    The rule looks at types and operands only: what other passes introduce falls under it. A remark
-    says how many ops were narrowed.
+    The rule depends only on types and operands, so it also applies to ops that other passes
+    introduce. A remark gives the number of ops that were narrowed.
 
     Example: `nb-opt --nb-set-precision=precision=mixed experiment.mlir`
   }];
@@ -360,29 +362,29 @@ def SetPrecision : Pass<"nb-set-precision"> {
 def CloseAverages : Pass<"nb-close-averages"> {
   let summary = "take averages over distributions in closed form";
   let description = [{
-    Finds the sums over the dimension `draw`, whose bodies draw values from distributions
-    (`nb.deviate`), and replaces each by the average itself times the number of draws. First it
-    proves that the body is linear in the square of one Gaussian lattice factor of an
-    `nb.miller_index`. It differentiates that index with respect to all averaged values, at the
-    middle of the distributions and where the spot is brightest, and takes it as linear in them
-    there. It averages the Gaussian of that: over normal distributions in closed form, over the last
-    uniform one by error functions, over the uniform ones before by Gauss-Legendre quadrature where
-    there is light. Everything else is taken at the middle. A sum over the dimension `reflection`
-    adds up the reflections about the nearest, `nb.neighbour`. `docs/averages-methods.md` has the
-    formulas.
+    Replaces each sum over the dimension `draw`, whose body draws values from distributions
+    (`nb.deviate`), by the average in closed form times the number of draws. It proves that the body
+    is linear in the square of one Gaussian lattice factor of an `nb.miller_index`, and
+    differentiates this index with respect to all averaged values, at the middle of the
+    distributions and where the spot is brightest. There the index is taken as linear in these
+    values. Its Gaussian is averaged over normal distributions in closed form, over the last uniform
+    distribution by error functions, and over the other uniform ones by Gauss-Legendre quadrature
+    where there is light. Everything else is evaluated at the middle. A sum over the dimension
+    `reflection` adds up the reflections near the nearest one (`nb.neighbour`). For the formulas see
+    `docs/averages-methods.md`.
 
-    With the attribute `nb.reflections` a reflection stands in the place of each pixel: the place
-    along fast and slow is averaged over the plane, and the function returns a table, an image for
-    each column. The arguments `reflection_h`, `reflection_k` and `reflection_l` say which
-    reflection, `pixel_fast` and `pixel_slow` where it is expected, and of a rotation step
-    `reflection_turn` at what angle, `reflection_begin` and `reflection_end` between which angles;
-    of a continuous spectrum these two say between which shifts of the wavelength.
-    `docs/reflections.md` has the formulas.
+    With the attribute `nb.reflections`, each pixel stands for a reflection: positions along fast
+    and slow are averaged over the whole plane, and the function returns a table, as an image for
+    each column. The reflection is an argument (`reflection_h`, `reflection_k`, `reflection_l`), and
+    so is its expected position (`pixel_fast`, `pixel_slow`). In a rotation step `reflection_turn`
+    is its expected angle, and `reflection_begin` and `reflection_end` are limits of the angle. In a
+    continuous spectrum these two are limits of the shift in wavelength. For the formulas see
+    `docs/reflections-methods.md`.
 
-    The function's arguments named `average_node`, `average_weight`, `average_nodes`,
-    `average_exponent` and `reflections_around` say the quadrature, where its integrand ends, and
-    how many reflections are looked at. With the
-    attribute `nb.draws` the averages stay draws. A sum that has no closed form is an error.
+    The arguments `average_node`, `average_weight` and `average_nodes` define the quadrature,
+    `average_exponent` the limit of its integrand, and `reflections_around` the number of
+    reflections. With the attribute `nb.draws`, averages are not closed. A sum that has no closed
+    form is an error.
 
     Example: `nb-opt --nb-close-averages experiment.mlir`
   }];
@@ -397,19 +399,20 @@ def CloseAverages : Pass<"nb-close-averages"> {
 def Cull : Pass<"nb-cull"> {
   let summary = "leave out the samples that have no light";
   let description = [{
-    Looks at the images of functions with the attribute `nb.cull`. It finds those whose samples are
-    zero, or below a tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near
-    an integer: h comes from `nb.miller_index`, its fraction goes into a lattice factor or into
-    `exp` of a quadratic form, and every term of the image vanishes with these. It puts `nb.reach`
-    ahead of such an image and marks the image and its sums `nb.lit`: their loops then run over the
-    samples that the runtime finds to have light. `docs/culling-methods.md` has the bounds.
+    In functions with the attribute `nb.cull`, finds the images whose samples are zero, or below a
+    tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near an integer. There
+    h comes from `nb.miller_index`, its fraction is an operand of a lattice factor or of `exp` of a
+    quadratic form, and every term of the image vanishes with these. The pass inserts `nb.reach`
+    before such an image and marks the image and its sums `nb.lit`: their loops then run only over
+    samples that may have light, which the runtime lists. For the bounds see
+    `docs/culling-methods.md`.
 
-    A function with the arguments `spot_fast`, `spot_slow` and so on adds up spots of a table. Their
-    places and extents are written ahead of the image, and its sums over the dimension `reflection`
-    run over the spots that the runtime finds to light a block of pixels.
+    A function with the arguments `spot_fast`, `spot_slow` and so on adds up spots of a table.
+    Positions and extents of the spots are written before the image, and its sums over the dimension
+    `reflection` run over the spots that the runtime lists for a block of pixels.
 
-    A remark says what is left out; where nothing is, another one why, at the op in the way,
-    or at a function without the attribute `nb.cull`.
+    A remark describes what is skipped. If nothing is, a remark at the op that prevents it gives the
+    reason, or a remark at a function without the attribute `nb.cull`.
 
     Example: `nb-opt --nb-cull experiment.mlir`
   }];
@@ -423,11 +426,11 @@ def Cull : Pass<"nb-cull"> {
 def Vectorize : Pass<"nb-vectorize"> {
   let summary = "compute neighbouring pixels in lanes";
   let description = [{
-    Turns the scalars of an image's body that depend on the fast pixel index into lanes, `width`
-    pixels at a time; what does not depend on it stays scalar and is spread where it meets lanes.
-    The whole kernel has one width. Data-dependent control flow must be gone
-    (`nb-remove-branches`): an `scf.if` on a pixel is an error. A division by what all lanes share
-    becomes a product where its fast-math flags have `arcp`.
+    Scalars in the body of an image that depend on the fast pixel index become vectors of `width`
+    lanes, one for each of neighbouring pixels; all others stay scalar and are broadcast where they
+    meet lanes. The whole kernel has one width. Branches that depend on data must have been removed
+    (`nb-remove-branches`): an `scf.if` on a pixel is an error. A division by a scalar becomes a
+    multiplication if its fast-math flags contain `arcp`.
 
     Example: `nb-opt --nb-vectorize=width=8 experiment.mlir`
   }];

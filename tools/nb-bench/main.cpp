@@ -99,7 +99,7 @@ const OwnFlag<C> flags[] = {
     {"--threads", "LIST", "0: one per core (default: 1,0)", "",
      [](C &a, const Text &v) { a.threads = counts("--threads", v, 0, 4096); }},
     {"--precision", "LIST",
-     "as nb-sim's --precision (default: f64; in the three tables also mixed)", "",
+     "as nb-sim's --precision (default: f64; with --quick, --full and --cross also mixed)", "",
      [](C &a, const Text &v) { a.precisions = listOf(v); }},
     {"--samples", "N", "samples of one image, which set the size of the detector (default: 1e7)",
      "",
@@ -120,9 +120,9 @@ const OwnFlag<C> flags[] = {
      [](C &a, const Text &v) { a.hkl = v; }},
     {"--instructions", "",
      "count the instructions of one sample exactly, and compute their least cycles by LLVM's "
-     "scheduling model; always in the three tables",
+     "scheduling model; implied by --quick, --full and --cross",
      "", [](C &a, const Text &) { a.plan.countInstructions = true; }},
-    {"--gradients", "", "time gradients too; always in the three tables", "",
+    {"--gradients", "", "time gradients too; implied by --quick, --full and --cross", "",
      [](C &a, const Text &) { a.plan.gradients = true; }},
     {"--starts", "LIST",
      "sizes of the detector, for which the time of the first image and of later ones is measured, "
@@ -133,8 +133,8 @@ const OwnFlag<C> flags[] = {
     {"--json", "FILE", "write the numbers to this file", "",
      [](C &a, const Text &v) { a.json = v; }},
     {"--baseline", "FILE",
-     "measure nothing; count the guarded instructions and cycles and compare them with this file",
-     "", [](C &a, const Text &v) { a.baseline = v; }},
+     "measure nothing; compare counts of instructions and cycles with those in this file", "",
+     [](C &a, const Text &v) { a.baseline = v; }},
     {"--targets", "LIST",
      "with --baseline: x86-64 levels and GPU chips whose code is counted, not run (default: all)",
      "", [](C &a, const Text &v) { a.targets = among("--targets", v, guardedTargets); }},
@@ -148,13 +148,11 @@ const OwnFlag<C> flags[] = {
 std::string usage() {
   constexpr std::size_t column = 24;
   return "usage: nb-bench [--quick|--full|--cross] [--reference=FILE] ...\n\n"
-         "Measures the time of nb-sim's loop over pixels in this process and, with --reference, "
-         "that\n"
-         "of a nanoBragg program in turn with it. File output, compilation and the start-up of "
-         "the\n"
-         "reference (measured with one pixel) are not included. Without --quick, --full or "
-         "--cross\n"
-         "the table has every combination of the listed values.\n\n" +
+         "Measures the time of nb-sim's loop over pixels and, with --reference, that of a\n"
+         "nanoBragg program, in turn. File output, compilation and the start-up of the reference\n"
+         "(measured with one pixel) are not included. Without --quick, --full or --cross the "
+         "table\n"
+         "contains every combination of the listed values.\n\n" +
          describeOwnFlags<C>(flags, column) + describeCommonFlags(column, true) +
          "\nExit status: 0; 1: something failed, or an instruction count rose; 2: usage.\n"
          "docs/benchmarks contains tables made by this program, with their commands.\n";

@@ -71,19 +71,19 @@ constexpr OwnFlag<C> flags[] = {
      [](C &c, const Text &v) { tolerate(c, c.tolerance.atol, "--atol", v); }},
     {"--atol-of-max", "X", "absolute tolerance as a fraction of the largest reference pixel", "",
      [](C &c, const Text &v) { tolerate(c, c.tolerance.atolOfMax, "--atol-of-max", v); }},
-    {"--min-correlation", "X", "Pearson's correlation", "",
+    {"--min-correlation", "X", "least correlation (Pearson)", "",
      [](C &c, const Text &v) { c.thresholds.minCorrelation = limit("--min-correlation", v); }},
-    {"--max-sum-deviation", "X", "sum ratio minus 1, absolute", "",
+    {"--max-sum-deviation", "X", "largest deviation of the ratio of the sums from 1", "",
      [](C &c, const Text &v) { c.thresholds.maxSumDeviation = limit("--max-sum-deviation", v); }},
-    {"--max-rms", "X", "RMS difference", "",
+    {"--max-rms", "X", "largest RMS difference", "",
      [](C &c, const Text &v) { c.thresholds.maxRms = limit("--max-rms", v); }},
     {"--max-abs", "X", "largest difference of a pixel", "",
      [](C &c, const Text &v) { c.thresholds.maxAbsolute = limit("--max-abs", v); }},
     {"--max-rel", "X", "largest relative difference of a pixel", "",
      [](C &c, const Text &v) { c.thresholds.maxRelative = limit("--max-rel", v); }},
-    {"--max-peak-shift", "X", "pixels, of any matching peak", "",
+    {"--max-peak-shift", "X", "largest shift of a matching peak, in pixels", "",
      [](C &c, const Text &v) { c.thresholds.maxPeakShift = limit("--max-peak-shift", v); }},
-    {"--min-peaks", "N", "peaks that match", "",
+    {"--min-peaks", "N", "least number of peaks that match", "",
      [](C &c, const Text &v) {
        c.thresholds.minPeaks = std::size_t(countOf("--min-peaks", v, 0, 1e9));
      }},
@@ -97,7 +97,8 @@ std::string usage() {
   };
   const std::size_t tolerances = at("--rtol"), limits = at("--min-correlation");
   return "usage: nb-compare TEST REFERENCE [--rtol=X] [--max-abs=X] ...\n\n"
-         "Compares two images of one shape, pixel by pixel and peak by peak: .npy, SMV, or raw\n"
+         "Compares two images of the same shape, pixel by pixel and peak by peak: .npy, SMV, or "
+         "raw\n"
          "32-bit floats.\n\n"
          "Flags:\n" +
          describeOwnFlags<C>(all.first(tolerances), column) + describeCommonFlags(column) +

@@ -25,11 +25,10 @@ void setDerivative(C &c, const Text &text) {
 constexpr CompileFlag flags[] = {
     {"--emit", "KIND",
      "so: a kernel file for nb-sim --kernel (default); obj: an object to link into a program; "
-     "header: the C declaration of that object's function, and what it takes; nb, mlir, llvm, asm: "
-     "the program as "
-     "text, as written, fused, as LLVM IR, as assembly; stats: instructions of its loops by kind, "
-     "registers, spills, occupancy, and the least cycles of a sample; stats-json: the same as "
-     "JSON; "
+     "header: the C declaration of that object's function, with a list of parameters; nb, mlir, "
+     "llvm, asm: the program as written, after fusion, as LLVM IR, as assembly; stats: "
+     "instructions of its loops by kind, registers, spills, occupancy, and the least cycles of a "
+     "sample; stats-json: the same as JSON; "
      "pipeline (or --print-pipeline): the passes of the kernel, as --pipeline takes them; "
      "ptx: the assembly of an NVIDIA GPU; cubin: its machine code, which ptxas of the CUDA toolkit "
      "makes (NB_PTXAS names it); hsaco: the code object of an AMD GPU; spirv: the SPIR-V of "
@@ -197,7 +196,7 @@ std::string compileUsage() {
       "of the crystal or whether there is a mask; numbers are given when it is run. Files that "
       "the\n"
       "flags name are read, since some choices depend on them. A program FILE.mlir may be at any\n"
-      "stage of the passes; the compiler goes on from there. It takes these flags of nb-sim:\n"
+      "stage of the passes; the compiler continues from there. Of nb-sim's flags it accepts\n"
       "--pipeline, --plugin, --patterns, --precision, --until-before, --until-after, "
       "--dump-ir.\n\n";
   constexpr std::size_t column = 20;

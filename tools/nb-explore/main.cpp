@@ -30,8 +30,8 @@ using Text = std::string;
 constexpr OwnFlag<C> flags[] = {
     {"-o", "FILE", "the HTML file to write; default: report.html", "",
      [](C &c, const Text &v) { c.output = v; }},
-    {"--pipeline", "TEXT", "show these passes, as of nb-try", "",
-     [](C &c, const Text &v) { c.pipeline = v; }},
+    {"--pipeline", "TEXT", "show these passes instead of the compiler's up to fusion, as in nb-try",
+     "", [](C &c, const Text &v) { c.pipeline = v; }},
     {"--text", "", "print a version for terminals instead", "",
      [](C &c, const Text &) { c.text = true; }},
     {"--open", "", "show the file in the browser", "", [](C &c, const Text &) { c.open = true; }},
@@ -50,15 +50,14 @@ std::string usage() {
   return "usage: nb-explore FLAGS OF nb-sim [--pipeline=TEXT] [-o report.html]\n"
          "       nb-explore FILE.mlir [FLAGS OF nb-sim] [--pipeline=TEXT] [-o report.html]\n"
          "\n"
-         "Writes one HTML file that shows a compilation: the program after each pass beside that "
-         "before\n"
-         "it, what each value depends on, where it went (click one), remarks, ops of the innermost "
-         "loops;\n"
-         "the optimized LLVM IR; the instructions of the inner loop with the values that they are "
-         "for, and\n"
-         "the pressure on ports; the image; and at the end of each stage, whether image and "
-         "gradient of a\n"
-         "kernel compiled from there agree with the interpreter. The file needs no network.\n\n" +
+         "Writes one HTML file that shows a compilation: the program before and after each pass,\n"
+         "what each value depends on, remarks, and counts of ops in the innermost loops; the\n"
+         "optimized LLVM IR; the instructions of the inner loop, the values that they compute, "
+         "and\n"
+         "the pressure on ports; the image. Click a value to follow it through the passes. At the\n"
+         "end of each stage, a kernel that is compiled from there is compared with the "
+         "interpreter.\n"
+         "The file needs no network.\n\n" +
          describeOwnFlags<C>(flags, 22) + describeCommonFlags(22, true) +
          "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
 }

@@ -52,10 +52,9 @@ constexpr OwnFlag<C> flags[] = {
 std::string usage() {
   return "usage: nb-reduce FILE.mlir --because=COMMAND [-o FILE]\n"
          "\n"
-         "Makes a program smaller as long as a command succeeds on it. Dimensions, corrections "
-         "and\n"
-         "unused arguments are removed, counts become 1, values become constants. The result is\n"
-         "valid IR.\n\n" +
+         "Makes a program as small as possible, such that a command still succeeds on it.\n"
+         "Dimensions, corrections and unused arguments are removed, counts become 1, values\n"
+         "become constants. The result is valid IR.\n\n" +
          describeOwnFlags<C>(flags, 22) + describeCommonFlags(22, true) +
          "\nExit status: 0 success, 1 the command fails on the program itself, or something else\n"
          "failed, 2 a command line that cannot be used.\n";

@@ -82,9 +82,9 @@ constexpr OwnFlag<C> flags[] = {
      "",
      [](C &c, const Text &v) { c.leastGain = numberOf("--least-gain", v, {0, Range::noBound}); }},
     {"-o", "FILE",
-     "also write what --tune found to this file, for --schedule of nb-sim. Default: no file, but "
-     "schedule.txt where the cache does not keep it (a program FILE.mlir, plugins, another target, "
-     "no cache)",
+     "also write the result of --tune to this file, for nb-sim --schedule. Without -o, no file is "
+     "written, or schedule.txt if the cache cannot keep the result (a program FILE.mlir, plugins, "
+     "another target, no cache)",
      "", [](C &c, const Text &v) { c.output = v; }},
     {"--json", "", "print the result as JSON, one object for each line", "",
      [](C &c, const Text &) { c.json = true; }},
