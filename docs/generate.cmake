@@ -27,7 +27,7 @@ endfunction()
 
 tblgen(dialect.md "" "" --gen-dialect-doc --dialect=nb ${SOURCE}/dialect/NBOps.td)
 tblgen(schedule.md "Ops of schedules"
-       "What a `--schedule` may ask for, op by op. How to write one: [rewriting programs](../rewriting.md#schedules)."
+       "The ops of which schedules consist. [Rewriting programs](../rewriting.md#schedules) explains schedules."
        --gen-op-doc ${SOURCE}/lib/Transforms/Schedule/ScheduleOps.td)
 tblgen(transforms.md "Passes over nb"
        "What each pass does to a program of the nb dialect, and its options."
