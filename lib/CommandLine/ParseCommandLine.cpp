@@ -101,10 +101,12 @@ std::vector<Occurrence> takeFlags(const std::vector<std::string> &words) {
                  : most == 1 ? ", which takes one value"
                              : "");
       }
-      throw UsageError("stray word " + io::inQuotes(words[i]) + where +
-                       (isProgramFile(words[i])
-                            ? "; programs that take an nb program have it ahead of all flags"
-                            : "; every value needs its flag in front"));
+      throw UsageError(
+          "stray word " + io::inQuotes(words[i]) + where +
+          (isProgramFile(words[i]) ? "; programs that take an nb program have it ahead of all flags"
+           : all.empty() ? "; every value needs its flag in front, such as -hkl for a file "
+                           "of structure factors"
+                         : "; every value needs its flag in front"));
     }
     all.push_back(takeFlag(words, i));
     const bool joined = all.back().spelling.size() < words[i].size();

@@ -7,6 +7,8 @@
 #include "runtime/simulator/Invariants.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 namespace nanobragg {
@@ -25,6 +27,51 @@ bool hasImage(const Derivative &derivative) {
     return findParameter(name)->kind() == NB_PARAMETER_IMAGE;
   });
 }
+
+/// While it lives, the region of interest is the smallest one with all pixels whose cotangent is
+/// not 0: derivatives of a few pixels cost what these cost.
+class RegionOfCotangent {
+public:
+  RegionOfCotangent(Detector &detector, std::span<const double> cotangent)
+      : region{&detector.roiSlowMin, &detector.roiSlowMax, &detector.roiFastMin,
+               &detector.roiFastMax},
+        before{*region[0], *region[1], *region[2], *region[3]} {
+    const std::size_t width = std::size_t(detector.fastPixels);
+    const std::size_t height = std::size_t(detector.slowPixels);
+    std::size_t top = height, bottom = 0, left = width, right = 0;
+    for (std::size_t row = 0; row * width < cotangent.size(); ++row) {
+      const auto pixels = cotangent.subspan(row * width, width);
+      const auto lit = [](double value) { return value != 0; };
+      const auto first = std::size_t(std::ranges::find_if(pixels, lit) - pixels.begin());
+      if (first == width)
+        continue;
+      const auto behind = std::ranges::find_if(pixels.rbegin(), pixels.rend(), lit);
+      top = std::min(top, row % height);
+      bottom = std::max(bottom, row % height);
+      left = std::min(left, first);
+      right = std::max(right, width - 1 - std::size_t(behind - pixels.rbegin()));
+    }
+    clip(0, top, bottom);
+    clip(2, left, right);
+  }
+  ~RegionOfCotangent() {
+    for (std::size_t i = 0; i != region.size(); ++i)
+      *region[i] = before[i];
+  }
+  RegionOfCotangent(const RegionOfCotangent &) = delete;
+  RegionOfCotangent &operator=(const RegionOfCotangent &) = delete;
+
+private:
+  void clip(std::size_t i, std::size_t first, std::size_t last) {
+    *region[i] = std::max(before[i], std::int64_t(first));
+    *region[i + 1] = std::min(before[i + 1], std::int64_t(last));
+    if (*region[i] > *region[i + 1]) // none: one pixel
+      *region[i] = *region[i + 1] = before[i];
+  }
+
+  std::array<std::int64_t *, 4> region;
+  std::array<std::int64_t, 4> before;
+};
 
 } // namespace
 
@@ -229,7 +276,12 @@ std::vector<Gradient> ProgramSource::reverse(const Derivative &derivative,
   std::vector<std::vector<double>> tangents; // until the program has run
   if (changes)
     tangents = bindDirection(program, experiment, derivative, direction);
-  runDerivative(program, how);
+  {
+    std::optional<RegionOfCotangent> region;
+    if (!there && !hasImage(derivative))
+      region.emplace(experiment.detector, here);
+    runDerivative(program, how);
+  }
   std::vector<Gradient> gradients;
   for (const std::string &parameter : derivative.parameters) {
     const auto values = program.output(

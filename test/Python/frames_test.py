@@ -6,8 +6,7 @@ import warnings
 import numpy as np
 
 import nanobragg as nb
-from nanobragg import _core
-from nanobragg.frames import Frames, cumulative
+from nanobragg.frames import Frames, _Background
 
 warnings.filterwarnings("ignore", category=nb.Warning)
 FLAGS = "-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 40 -pixel 1 -oversample 1 -fluence 1e27"
@@ -24,7 +23,7 @@ class Counts(unittest.TestCase):
             with self.subTest(mean):
                 n = 4_000_000
                 drawn = np.empty(n, np.int32)
-                _core.draw_counts(drawn, np.zeros(n), cumulative(mean), 1)
+                _Background(np.array(mean)).count(drawn, np.zeros(n), 1)
                 counts = np.bincount(drawn)
                 expected = n * poisson.pmf(np.arange(len(counts) + 20), mean)
                 counts = np.pad(counts, (0, 20))
@@ -39,13 +38,30 @@ class Counts(unittest.TestCase):
         frames = 40_000
         drawn = np.empty((frames, len(light)), dtype=np.int32)
         for seed, counts in enumerate(drawn):
-            _core.draw_counts(counts, light, cumulative(0), seed)
+            _Background(np.array(0.0)).count(counts, light.copy(), seed)
         error = np.sqrt(light / frames)
         self.assertTrue((abs(drawn.mean(axis=0) - light) <= 5 * error).all())
         # The variance is the mean, whose own error follows from the fourth moment; pixels are independent.
         self.assertTrue((abs(drawn.var(axis=0) - light) <= 5 * np.sqrt((light + 2 * light**2) / frames)).all())
         covariance = np.cov(drawn[:, 2:7].T) - np.diag(light[2:7])
         self.assertLess(abs(covariance[np.triu_indices(5, 1)]).max(), 5 * np.sqrt(light[6] * light[5] / frames))
+
+
+    def test_a_background_of_many_means_is_poissons(self):
+        from scipy.stats import poisson
+        for low, high in ((1.0, 5.0), (0.0, 200.0), (7.0, 7.01)):
+            with self.subTest(low=low, high=high):
+                means, frames = np.linspace(low, high, 500), 2000
+                background, drawn = _Background(means), np.empty((frames, len(means)), np.int32)
+                for seed, counts in enumerate(drawn):
+                    background.count(counts, np.zeros(len(means)), seed)
+                pull = (drawn.mean(axis=0) - means) / np.sqrt(means / frames + 1e-30)
+                self.assertLess(abs(pull[means > 0.1]).max(), 5)
+                self.assertLess(abs((pull[means > 0.1] ** 2).mean() - 1), 0.4)
+                # The whole distribution: a count below which a third of the draws are expected.
+                edge = poisson.ppf(1 / 3, means)
+                share, expected = (drawn <= edge).mean(axis=0), poisson.cdf(edge, means)
+                self.assertLess(abs((share - expected) / np.sqrt(expected * (1 - expected) / frames + 1e-30))[means > 0.1].max(), 5)
 
 
 class Sets(unittest.TestCase):
@@ -77,6 +93,25 @@ class Sets(unittest.TestCase):
             Frames(self.sim, misset, threads=0)
         with self.assertRaisesRegex(TypeError, "draw returned 1"):
             next(iter(Frames(self.sim, lambda rng: 1, threads=2)))
+
+    def test_batches_have_the_same_frames(self):
+        alone = list(Frames(self.sim, misset, background=2.0, count=7))
+        for threads in (1, 2):
+            batches = Frames(self.sim, misset, background=2.0, count=7, threads=threads, batch=3)
+            made = list(batches)
+            self.assertEqual([len(batch["counts"]) for batch in made], [3, 3, 1])
+            self.assertEqual(len(batches), 3)
+            for name in ("counts", "labels"):
+                np.testing.assert_array_equal(np.concatenate([batch[name] for batch in made]), [frame[name] for frame in alone])
+            np.testing.assert_array_equal(np.concatenate([batch["parameters"]["misset"] for batch in made]),
+                                          [frame["parameters"]["misset"] for frame in alone])
+            self.assertEqual([len(spots) for batch in made for spots in batch["spots"]], [len(frame["spots"]) for frame in alone])
+            np.testing.assert_array_equal(batches[4]["counts"], alone[4]["counts"])
+        batches = iter(Frames(self.sim, misset, batch=2))
+        place = next(batches)["counts"].ctypes.data
+        self.assertEqual(next(batches)["counts"].ctypes.data, place)
+        with self.assertRaisesRegex(ValueError, "batch is 0; it has to be at least 1"):
+            Frames(self.sim, misset, batch=0)
 
     def test_frames_that_are_kept_do_not_change(self):
         frames = Frames(self.sim, misset, background=2.0)

@@ -347,6 +347,21 @@ class Numbers(unittest.TestCase):
         for slope, cotangent in zip(f.vjp(f.theta, cotangents), cotangents):
             np.testing.assert_allclose(slope, f.vjp(f.theta, cotangent), rtol=1e-9)
 
+    def test_cotangents_of_few_pixels(self):
+        """Only their pixels are computed, and the image is whole afterwards."""
+        for region, panels in (((), 1), (("-roi", "3 18 5 20"), 1), ((), 2)):
+            with self.subTest(region=region, panels=panels), tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                file.write(str([{"offset_mm": [100, 0, 30 * i], "fast": [0, 0, 1], "slow": [0, -1, 0]} for i in range(panels)]).replace("'", '"'))
+                file.flush()
+                sim = simulator(*region, *(("--panels", file.name) if panels > 1 else ()))
+                before, f = sim.image(), nb.Function(sim, ["cell_a", "misset_x"])
+                slopes = np.stack([f.jvp(f.theta, v) for v in np.eye(2)]).reshape(2, panels, 24, 24)
+                for slow, fast in ((slice(0), slice(0)), (slice(0, 1), slice(23, 24)), (slice(9, 13), slice(2, 7)), (slice(21, 24), slice(0, 24))):
+                    cotangent = np.zeros((panels, 24, 24))
+                    cotangent[-1, slow, fast] = 1.5
+                    np.testing.assert_allclose(f.vjp(f.theta, cotangent.reshape(f.shape)), (slopes * cotangent).sum(axis=(1, 2, 3)), rtol=1e-9, atol=1e-300)
+                np.testing.assert_array_equal(f.image(f.theta), before)
+
 
 class Deprecation(unittest.TestCase):
     def test_batches_by_their_old_names(self):

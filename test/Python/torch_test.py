@@ -391,22 +391,33 @@ class Refusals(unittest.TestCase):
         self.assertEqual(a, b)
 
 
+SMALL = "-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 64 -pixel 1 -oversample 1 -fluence 1e27"
+
+
 class Frames(unittest.TestCase):
     def test_the_same_frames_for_any_number_of_workers(self):
-        sim = nb.Simulator.from_flags("-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 32 -pixel 1 -oversample 1 "
-                                      "-fluence 1e27", threads=1)
+        sim = nb.Simulator.from_flags(SMALL, threads=1)
         made = nbt.Frames(sim, lambda rng: {"misset": nb.random_misset(seed=rng)}, count=5, background=1.0)
         alone = list(torch.utils.data.DataLoader(made, batch_size=None))
         together = list(torch.utils.data.DataLoader(made, batch_size=None, num_workers=2))
         self.assertEqual(len(alone), 5)
-        self.assertEqual((alone[0]["counts"].dtype, alone[0]["labels"].shape), (torch.int32, (32, 32)))
+        self.assertEqual((alone[0]["counts"].dtype, alone[0]["labels"].shape), (torch.int32, (64, 64)))
         for frame in alone:
             self.assertTrue(any(torch.equal(frame["counts"], other["counts"]) and torch.equal(frame["labels"], other["labels"])
                                 and torch.equal(frame["parameters"]["misset"], other["parameters"]["misset"]) for other in together))
 
+    def test_batches_are_those_of_a_loader(self):
+        sim = nb.Simulator.from_flags(SMALL, threads=1)
+        for device in (None, "cpu"):
+            made, batches = (nbt.Frames(sim, lambda rng: {"misset": nb.random_misset(seed=rng)}, count=5, device=device, batch=batch)
+                             for batch in (None, 2))
+            loader = torch.utils.data.DataLoader(batches, batch_size=None)
+            self.assertEqual(len(loader), 3)
+            for own, theirs in zip(loader, torch.utils.data.DataLoader(made, batch_size=2), strict=True):
+                torch.testing.assert_close(own, theirs)
+
     def test_noise_is_drawn_where_the_counts_are(self):
-        sim = nb.Simulator.from_flags("-cell 70 80 90 90 90 90 -default_F 100 -N 8 -lambda 1 -distance 80 -detpixels 64 -pixel 1 -oversample 1 "
-                                      "-fluence 1e27", threads=1)
+        sim = nb.Simulator.from_flags(SMALL, threads=1)
         draw = lambda rng: {"misset": nb.random_misset(seed=rng)}
         on_host, on_device, again = (next(iter(nbt.Frames(sim, draw, background=3.0, device=device))) for device in (None, "cpu", "cpu"))
         torch.testing.assert_close(on_device["counts"], again["counts"])

@@ -50,7 +50,7 @@ FLAGS = [
     ("undocumented suffix", GOOD + " -detector_thickness 5", ["-detector_thickness"]),
     ("equals sign after one dash", GOOD + " -distance=80", ["-distance=80", "-distance 80"]),
     ("stray word", GOOD + " surplus", ["stray word 'surplus'"]),
-    ("stray word in front", "a.hkl " + GOOD, ["stray word 'a.hkl'"]),
+    ("stray word in front", "a.hkl " + GOOD, ["stray word 'a.hkl'", "such as -hkl for a file"]),
     ("stray program", GOOD + " p.mlir", ["stray word 'p.mlir'", "ahead of all flags"]),
     ("stray value", GOOD + " -N 5 6", ["stray word '6'", "-N"]),
     ("value of a switch", GOOD + " -curved_det 1", ["stray word '1'", "-curved_det"]),

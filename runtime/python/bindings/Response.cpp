@@ -8,6 +8,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
@@ -138,8 +139,12 @@ private:
 /// further bits decide.
 class TabulatedPoisson {
 public:
+  static constexpr std::size_t bits = 12;
+
   /// below: the probability of each count and all smaller ones.
-  explicit TabulatedPoisson(std::span<const double> below) : below(below) {
+  explicit TabulatedPoisson(std::vector<double> probabilities) : below(std::move(probabilities)) {
+    if (below.size() > 0x7fff)
+      throw std::invalid_argument("the mean of a table of counts is too large");
     std::size_t low = 0; // the count where an interval begins
     for (std::size_t i = 0; i != counts.size(); ++i) {
       while (low != below.size() && below[low] <= edge(double(i)))
@@ -149,55 +154,91 @@ public:
     }
   }
 
-  /// Draws a count for each pixel.
-  void fill(std::span<std::int32_t> pixels, SplitMix &random) const {
-    std::size_t i = 0;
-    for (; i + atOnce <= pixels.size(); i += atOnce)
-      draw<atOnce>(&pixels[i], random);
-    for (; i != pixels.size(); ++i)
-      draw<1>(&pixels[i], random);
+  /// The count of twelve bits; below 0 where `between` has it.
+  std::int32_t operator[](std::size_t entry) const { return counts[entry]; }
+  std::int32_t between(std::size_t entry, SplitMix &random) const {
+    const double place = edge(double(entry) + double(random() >> 11) * 0x1p-53);
+    return std::int32_t(std::ranges::upper_bound(below, place) - below.begin());
   }
 
 private:
-  static constexpr std::size_t bits = 12, atOnce = 64 / bits;
-
   static double edge(double entry) { return entry / double(std::size_t(1) << bits); }
 
-  template <std::size_t N>
-  void draw(std::int32_t *pixels, SplitMix &random) const {
-    const std::uint64_t word = random();
-    const auto entry = [&](std::size_t j) { return (word >> (bits * j)) & (counts.size() - 1); };
-    std::int32_t signs = 0;
-    for (std::size_t j = 0; j != N; ++j)
-      signs |= pixels[j] = counts[entry(j)];
-    for (std::size_t j = 0; signs < 0 && j != N; ++j)
-      if (pixels[j] < 0) {
-        const double place = edge(double(entry(j)) + double(random() >> 11) * 0x1p-53);
-        pixels[j] = std::int32_t(std::ranges::upper_bound(below, place) - below.begin());
-      }
-  }
-
-  std::span<const double> below;
+  std::vector<double> below;
   std::array<std::int16_t, std::size_t(1) << bits> counts{};
 };
 
-/// Draws Poisson counts: a background of one mean, of which `below` are the cumulative
-/// probabilities, and the light of each pixel.
+/// Poisson distributions of some means.
+class PoissonTables {
+public:
+  explicit PoissonTables(std::vector<std::vector<double>> probabilities) {
+    for (std::vector<double> &below : probabilities)
+      tables.emplace_back(std::move(below));
+    if (tables.empty())
+      throw std::invalid_argument("there are no tables of counts");
+  }
+
+  std::size_t size() const { return tables.size(); }
+
+  /// Draws a count for each pixel, of the table of this number; without numbers of the first one.
+  void fill(std::span<std::int32_t> pixels, std::span<const std::uint16_t> numbers,
+            SplitMix &random) const {
+    const auto first = [&](std::size_t) -> const TabulatedPoisson & { return tables.front(); };
+    const auto own = [&](std::size_t i) -> const TabulatedPoisson & { return tables[numbers[i]]; };
+    if (numbers.empty())
+      fill(pixels, random, first);
+    else
+      fill(pixels, random, own);
+  }
+
+private:
+  static constexpr std::size_t atOnce = 64 / TabulatedPoisson::bits;
+
+  template <typename TableOf>
+  static void fill(std::span<std::int32_t> pixels, SplitMix &random, TableOf tableOf) {
+    std::size_t i = 0;
+    for (; i + atOnce <= pixels.size(); i += atOnce)
+      draw<atOnce>(pixels, i, random, tableOf);
+    for (; i != pixels.size(); ++i)
+      draw<1>(pixels, i, random, tableOf);
+  }
+
+  template <std::size_t N, typename TableOf>
+  static void draw(std::span<std::int32_t> pixels, std::size_t first, SplitMix &random,
+                   TableOf tableOf) {
+    const std::uint64_t word = random();
+    constexpr std::uint64_t mask = (std::uint64_t(1) << TabulatedPoisson::bits) - 1;
+    const auto entry = [&](std::size_t j) { return (word >> (TabulatedPoisson::bits * j)) & mask; };
+    std::int32_t signs = 0;
+    for (std::size_t j = 0; j != N; ++j)
+      signs |= pixels[first + j] = tableOf(first + j)[entry(j)];
+    for (std::size_t j = 0; signs < 0 && j != N; ++j)
+      if (pixels[first + j] < 0)
+        pixels[first + j] = tableOf(first + j).between(entry(j), random);
+  }
+
+  std::vector<TabulatedPoisson> tables;
+};
+
+/// Draws Poisson counts: a background of tabulated means, and the light of each pixel.
 ///
 /// Pixels with less than half a photon share one Poisson number, whose photons then choose their
 /// pixels: the same distribution, by fewer random numbers.
-void drawCounts(const Row<std::int32_t> &counts, const Row<const double> &light,
-                const Row<const double> &below, std::uint64_t seed) {
+void drawCounts(const PoissonTables &tables, const Row<std::int32_t> &counts,
+                const Row<const double> &light, const Row<const std::uint16_t> &numbers,
+                std::uint64_t seed) {
   constexpr double limit = 0.5;
   constexpr std::size_t block = 64; // pixels whose dim light is summed together
   const std::span pixels{counts.data(), counts.size()};
   const std::span all{light.data(), light.size()};
-  if (pixels.size() != all.size() || below.size() > 0x7fff)
+  const std::span own{numbers.data(), numbers.size()};
+  if (pixels.size() != all.size() || (!own.empty() && own.size() != all.size()))
     throw std::invalid_argument("counts and light are of different images");
-  const std::span cumulative{below.data(), below.size()};
+  if (!own.empty() && std::ranges::max(own) >= tables.size())
+    throw std::invalid_argument("a pixel has the number of no table of counts");
   nb::gil_scoped_release released;
   SplitMix random(seed);
-  TabulatedPoisson(cumulative).fill(pixels, random);
+  tables.fill(pixels, own, random);
   const auto dim = [](double photons) { return photons < limit ? std::max(photons, 0.0) : 0; };
   std::vector<double> ends; // sums of dim light up to the end of each block
   double sum = 0;
@@ -250,8 +291,10 @@ void drawCounts(const Row<std::int32_t> &counts, const Row<const double> &light,
 } // namespace
 
 void bindResponse(nb::module_ &module) {
-  module.def("draw_counts", &drawCounts, nb::arg("counts"), nb::arg("light"), nb::arg("below"),
-             nb::arg("seed"));
+  nb::class_<PoissonTables>(module, "PoissonTables")
+      .def(nb::init<std::vector<std::vector<double>>>(), nb::arg("probabilities"))
+      .def("draw_counts", &drawCounts, nb::arg("counts"), nb::arg("light"), nb::arg("numbers"),
+           nb::arg("seed"));
   module.def("point_spread", &pointSpread, nb::arg("image"), nb::arg("kind"), nb::arg("width"),
              nb::arg("radius"), nb::arg("threads"));
   module.def("counts", &counts, nb::arg("photons"), nb::arg("how"), nb::arg("threads"));

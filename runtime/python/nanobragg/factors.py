@@ -2,6 +2,7 @@
 simulators take."""
 
 import operator
+import os
 from typing import Any
 
 import numpy
@@ -90,8 +91,9 @@ def box(value: Any, column: str | None = None) -> Box:
         label = column or next((c for c in value.columns if str(value[c].dtype) == "SFAmplitude"), None)
         numbers = value[label].to_numpy() if label in value.columns else None
     else:
+        given = f"a file; use Crystal(hkl={str(value)!r})" if isinstance(value, (str, os.PathLike)) else kind
         raise TypeError("structure factors are a pair (array[h, k, l], (hmin, kmin, lmin)), gemmi's Mtz or AsuData, or a DataSet of "
-                        f"reciprocalspaceship, not {kind}")
+                        f"reciprocalspaceship, not {given}")
     if numbers is None:
         raise ValueError(f"{kind} has no column {column!r} of structure factors" if column else
                          f"{kind} has no column of amplitudes; name one: nanobragg.factors.box(data, 'F')")

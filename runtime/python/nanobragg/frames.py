@@ -25,15 +25,41 @@ from .simulator import Simulator
 Draw = Callable[[numpy.random.Generator], Mapping[str, Any]]
 Array = NDArray[numpy.int32]
 
-_LARGEST = 200.0  # mean of a background whose counts are tabulated; beyond it NumPy is as fast
 
+class _Background:
+    """The means of a background, tabulated at distances of 0.03, or 1024 of them. A pixel's count
+    is the sum of that of the next lower mean in the table and of that of the rest and the light."""
 
-def cumulative(mean: float) -> NDArray[numpy.float64]:
-    """The probability of a Poisson number up to 0, 1, 2, ..."""
-    if mean == 0:
-        return numpy.ones(1)
-    terms = numpy.log(mean) - numpy.log(numpy.arange(1.0, mean + 40 * mean**0.5 + 60))
-    return numpy.cumsum(numpy.exp(numpy.concatenate([[0.0], numpy.cumsum(terms)]) - mean))
+    LARGEST = 200.0  # mean; beyond it NumPy is as fast
+    _SPACING, _MOST = 0.03, 1024
+
+    def __init__(self, means: NDArray[numpy.float64]) -> None:
+        lowest, highest = float(means.min()), float(means.max())
+        count = min(int((highest - lowest) / self._SPACING) + 1, self._MOST)
+        self._levels = lowest + numpy.arange(count) * ((highest - lowest) / count)
+        numbers = numpy.searchsorted(self._levels, means, side="right") - 1
+        self._rest = means - self._levels[numbers]
+        self._numbers = numbers.astype(numpy.uint16).reshape(-1) if count > 1 else numpy.empty(0, numpy.uint16)
+        self._tables: _core.PoissonTables | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_tables": None}
+
+    @staticmethod
+    def _cumulative(mean: float) -> list[float]:
+        """The probability of a Poisson number up to 0, 1, 2, ..."""
+        if mean == 0:
+            return [1.0]
+        terms = numpy.log(mean) - numpy.log(numpy.arange(1.0, mean + 40 * mean**0.5 + 60))
+        return numpy.cumsum(numpy.exp(numpy.concatenate([[0.0], numpy.cumsum(terms)]) - mean)).tolist()
+
+    def count(self, counts: Array, light: NDArray[numpy.float64], seed: int) -> None:
+        """Draws counts of the background and of light, which it changes."""
+        if self._tables is None:
+            self._tables = _core.PoissonTables([self._cumulative(mean) for mean in self._levels.tolist()])
+        if self._rest.any():
+            light += self._rest
+        self._tables.draw_counts(counts.reshape(-1), light.reshape(-1), self._numbers, seed)
 
 
 def _references(arrays: list[Array]) -> int:
@@ -44,8 +70,8 @@ def _references(arrays: list[Array]) -> int:
 
 
 class _Pool:
-    """Arrays of a frame's shape. One that is not referred to any more is used again, since fresh
-    memory costs more than a frame's noise."""
+    """Arrays of one shape. One that is not referred to any more is used again, since fresh memory
+    costs more than a frame's noise."""
 
     _MOST, _FREE = 64, _references([numpy.empty(1, numpy.int32)])
 
@@ -71,22 +97,25 @@ class Frames:
     frames share; it is copied. draw: the parameters of a frame, in SI units, from a random
     generator. background: photons per pixel that are added, one number or an array; least: photons
     of a labelled pixel. threads: how many threads make the frames of a loop, each with a copy of
-    the simulator (which should have threads=1) and ahead of the loop; they call ``draw``.
+    the simulator (which should have threads=1) and ahead of the loop; they call ``draw``. batch: a
+    loop then has dicts of that many frames, without a copy: arrays with an axis of frames in front,
+    ``spots`` as a list. The last batch of ``count`` frames may be smaller.
     """
 
     def __init__(self, sim: Simulator, draw: Draw, *, seed: int = 0, count: int | None = None, background: Any = 0.0,
-                 least: float = 0.5, threads: int = 1) -> None:
+                 least: float = 0.5, threads: int = 1, batch: int | None = None) -> None:
         if not callable(draw):
             raise TypeError(f"draw is {draw!r}; it has to be a function of a random generator that returns the parameters of a frame")
-        if threads < 1:
-            raise ValueError(f"threads is {threads}; it has to be at least 1")
-        self.sim, self.draw, self.seed, self.count, self.least, self.threads = sim.copy(), draw, seed, count, least, threads
+        for what, given in (("threads", threads), ("batch", 1 if batch is None else batch)):
+            if given < 1:
+                raise ValueError(f"{what} is {given}; it has to be at least 1")
+        self.sim, self.draw, self.seed, self.count, self.least = sim.copy(), draw, seed, count, least
+        self.threads, self.batch = threads, batch
         self.background = doubles(background, "background")
         if self.background.shape not in ((), sim.shape) or not (self.background >= 0).all():
             raise ValueError(f"background has to be a number of at least 0, or an array of such numbers in the image's shape {sim.shape}")
-        flat = self.background.ndim == 0 and self.background <= _LARGEST
-        self._flat = cumulative(float(self.background)) if flat else None
-        self._light, self._pool = numpy.empty(sim.shape), _Pool(sim.shape)
+        self._background = _Background(self.background) if self.background.max() <= _Background.LARGEST else None
+        self._light, self._pool, self._batches = numpy.empty(sim.shape), _Pool(sim.shape), _Pool((batch or 1, *sim.shape))
 
     def drawn(self, number: int) -> tuple[numpy.random.Generator, dict[str, Any]]:
         """A frame's random generator and its parameters. Sets the parameters of the simulator."""
@@ -105,36 +134,61 @@ class Frames:
         return rng, parameters
 
     def __getitem__(self, number: int) -> dict[str, Any]:
+        return self._made(number, self._pool.take(), self._pool.take())
+
+    def _made(self, number: int, counts: Array, labelled: Array) -> dict[str, Any]:
         rng, parameters = self.drawn(number)
         light = self.sim.image(out=self._light)
-        spots = labels.spots(self.sim, self.least, light, self._pool.take())
-        return {"counts": self._counted(light, rng), "labels": spots.labels, "spots": spots, "parameters": parameters}
+        spots = labels.spots(self.sim, self.least, light, labelled)
+        if self._background is None:
+            counts[...] = rng.poisson(light + self.background)
+        else:
+            self._background.count(counts, light, int(rng.integers(2**63)))
+        return {"counts": counts, "labels": labelled, "spots": spots, "parameters": parameters}
 
     def __len__(self) -> int:
+        """How many frames, or batches, a loop has."""
         if self.count is None:
             raise TypeError("these frames have no end; give Frames a count")
-        return self.count
+        return -(-self.count // (self.batch or 1))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return self.these(self.numbers(0, 1))
 
     def numbers(self, index: int, count: int) -> Iterable[int]:
-        """The number of every ``count``-th frame from ``index`` on."""
-        return itertools.count(index, count) if self.count is None else range(index, self.count, count)
+        """The number of every ``count``-th frame, or batch, from ``index`` on."""
+        return itertools.count(index, count) if self.count is None else range(index, len(self), count)
+
+    def members(self, number: int) -> range:
+        """The numbers of the frames of a batch."""
+        size = self.batch or 1
+        end = (number + 1) * size
+        return range(number * size, end if self.count is None else min(end, self.count))
+
+    def _item(self, number: int) -> dict[str, Any]:
+        """The frame, or the batch, of a loop."""
+        if self.batch is None:
+            return self[number]
+        members = self.members(number)
+        counts, labelled = (self._batches.take()[:len(members)] for _ in range(2))
+        frames = [self._made(*row) for row in zip(members, counts, labelled)]
+        return {"counts": counts, "labels": labelled, "spots": [frame["spots"] for frame in frames],
+                "parameters": {name: numpy.stack([frame["parameters"][name] for frame in frames]) for name in frames[0]["parameters"]}}
 
     def these(self, numbers: Iterable[int]) -> Iterator[dict[str, Any]]:
-        """The frames of these numbers, made by ``threads`` threads."""
+        """The frames, or batches, of these numbers, made by ``threads`` threads."""
         if self.threads == 1:
-            yield from map(self.__getitem__, numbers)
+            yield from map(self._item, numbers)
             return
         makers = queue.SimpleQueue[Frames]()
         for _ in range(self.threads):
-            makers.put(Frames(self.sim, self.draw, seed=self.seed, count=self.count, background=self.background, least=self.least))
+            makers.put(Frames(self.sim, self.draw, seed=self.seed, count=self.count, background=self.background, least=self.least,
+                              batch=self.batch))
 
         def make(number: int) -> dict[str, Any]:
             maker = makers.get()
             try:
-                return maker[number]
+                return maker._item(number)
             finally:
                 makers.put(maker)
 
@@ -142,14 +196,7 @@ class Frames:
         with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
             for number in numbers:
                 ahead.append(pool.submit(make, number))
-                if len(ahead) > 2 * self.threads:
+                if len(ahead) > (2 * self.threads if self.batch is None else self.threads):
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
-
-    def _counted(self, light: NDArray[numpy.float64], rng: numpy.random.Generator) -> Array:
-        if self._flat is None:
-            return rng.poisson(light + self.background).astype(numpy.int32)
-        counts = self._pool.take()
-        _core.draw_counts(counts.reshape(-1), light.reshape(-1), self._flat, int(rng.integers(2**63)))
-        return counts

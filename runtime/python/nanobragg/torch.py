@@ -113,11 +113,12 @@ def image_of_numbers(sim, names, theta):
 class Frames(torch.utils.data.IterableDataset):
     """The frames of ``nanobragg.frames.Frames``, with its arguments, as tensors for a DataLoader.
 
-    An item has ``counts`` and ``labels``, int32 in the image's shape, and ``parameters``. Worker w
-    of n makes frames w, w + n, ..., so the set of frames does not depend on n. Give a simulator
-    with threads=1 to a DataLoader of several workers. device: where counts and labels are; the
-    noise is drawn there. The image of a simulator with device="cuda" stays in the GPU's memory, and
-    a copy of it is labelled."""
+    An item has ``counts`` and ``labels``, int32 in the image's shape, and ``parameters``; with
+    batch=n it has n frames, so give the DataLoader batch_size=None. Worker w of n makes items w,
+    w + n, ..., so the set of frames does not depend on n. Give a simulator with threads=1 to a
+    DataLoader of several workers. device: where counts and labels are; the noise is drawn there.
+    The image of a simulator with device="cuda" stays in the GPU's memory, and a copy of it is
+    labelled."""
 
     def __init__(self, sim: Simulator, draw: Any, *, device: Any = None, **options: Any) -> None:
         super().__init__()
@@ -135,7 +136,9 @@ class Frames(torch.utils.data.IterableDataset):
     def __iter__(self) -> Any:
         worker = torch.utils.data.get_worker_info()
         numbers = self.frames.numbers(worker.id if worker else 0, worker.num_workers if worker else 1)
-        return map(self._tensors, self.frames.these(numbers)) if self.device is None else map(self.__getitem__, numbers)
+        if self.device is None:
+            return map(self._tensors, self.frames.these(numbers))
+        return map(self.__getitem__ if self.frames.batch is None else self._batch_on_device, numbers)
 
     def _tensors(self, frame: dict[str, Any]) -> dict[str, Any]:
         return {"counts": torch.as_tensor(frame["counts"]), "labels": torch.as_tensor(frame["labels"], device=self.device),
@@ -148,6 +151,9 @@ class Frames(torch.utils.data.IterableDataset):
         counts = torch.poisson(light + torch.as_tensor(self.frames.background, device=self.device), generator).to(torch.int32)
         labels = self.frames.sim.spots(self.frames.least, light.cpu().numpy()).labels
         return {"counts": counts, "labels": labels, "parameters": parameters}
+
+    def _batch_on_device(self, number):
+        return torch.utils.data.default_collate([self[i] for i in self.frames.members(number)])
 
 
 class NBImage(torch.nn.Module):

@@ -176,13 +176,6 @@ class DetectorConfig:
             distance_mm = 100.0 if close_distance_mm is None else close_distance_mm
         return cls(distance_mm=distance_mm, close_distance_mm=close_distance_mm, detector_pivot=chosen, **others)
 
-    def should_use_custom_convention(self):
-        """Is the two-theta axis another than the convention's?"""
-        if self.twotheta_axis is None or self.detector_convention == DetectorConvention.CUSTOM:
-            return False
-        usual = _twotheta_axes[self.detector_convention]
-        return any(abs(float(a) - b) >= 1e-6 for a, b in zip(self.twotheta_axis, usual))
-
 
 @_config
 class BeamConfig:

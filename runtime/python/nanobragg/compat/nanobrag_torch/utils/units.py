@@ -15,10 +15,6 @@ def angstroms_to_meters(x):
     return x * 1e-10
 
 
-def mm_to_meters(x):
-    return x / 1000.0
-
-
 def degrees_to_radians(x):
     return x * (math.pi / 180)
 
@@ -29,11 +25,3 @@ def radians_to_degrees(x):
 
 def angstroms_to_mm(x):
     return x * 1e-7
-
-
-def micrometers_to_meters(x):
-    return x * 1e-6
-
-
-def mrad_to_radians(x):
-    return x * 1e-3
