@@ -30,9 +30,6 @@ class AsymmetricUnit:
         with numpy.errstate(divide="ignore"):
             self.d = 1 / numpy.sqrt(uctbx.unit_cell(cell).d_star_sq(setting).as_numpy_array()[first])
 
-    def map(self):
-        return {f"{h},{k},{l}": i for i, (h, k, l) in enumerate(self.keys.tolist())}
-
     def shells(self, edges):
         """The shell of each reflection between ascending edges; 0 and len(edges) are outside."""
         return numpy.searchsorted(edges, self.d, side="left")

@@ -74,14 +74,6 @@ class Factors:
     fprime_fdblprime_derivs = property(_refuse_derivatives, _refuse_derivatives)
     get_fp_fdp_derivative_pixels = _refuse_derivatives
 
-    def show_fp_fdp(self):
-        for source, (fp, fdp) in enumerate(zip(*self.fprime_fdblprime)):
-            print(f"source {source}: fp={fp:f}, fdp={fdp:f}")
-
-    def show_heavy_atom_data(self):
-        for atom, numbers in enumerate(zip(*self.heavy_atom_data)):
-            print(f"atom {atom}: " + ", ".join(f"{name}={number:f}" for name, number in zip(("x", "y", "z", "B", "occ"), numbers)))
-
     def _of_atoms(self, shape, low):
         """The atoms' share of structure factors per electron of f' + i f''."""
         hkl = numpy.indices(shape) + numpy.reshape(low, (3, 1, 1, 1))
@@ -108,16 +100,9 @@ class Factors:
             self._unit_of = self._state.indices
         return self._unit
 
-    def get_ASUid_map(self):
-        """"h,k,l" of the asymmetric unit -> number."""
-        return self._asu().map()
-
     Num_ASU = property(lambda self: self._asu().size)
     Fhkl_have_scale_factors = property(lambda self: self._scales is not None)
     Fhkl_gradient_indices = property(lambda self: list(self._gradient_indices))
-
-    def get_Fhkl_channels(self):
-        return list(self._channels)
 
     def _update_channels(self, channels):
         if len(channels) != len(self._state.sources[0]):

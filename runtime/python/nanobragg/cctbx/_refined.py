@@ -63,10 +63,6 @@ class Refined:
         for refine_id in self._refined:
             self._clear(refine_id)
 
-    def zero_raw_pixel_rois(self):
-        self._roi = PixelNumbers(self._npix)
-        self.initialize_managers()
-
     def print_if_refining(self):
         for refine_id in sorted(self._refined):
             print(f"Refining {refine_id}")

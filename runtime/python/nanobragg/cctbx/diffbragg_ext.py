@@ -139,9 +139,6 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
         if self.update_oversample_during_refinement:
             self._state.update_oversample()
 
-    def get_ncells_values(self):
-        return self.Ncells_abc_aniso
-
     @property
     def Ncells_def(self):
         return tuple(float(self._width[at]) for at in ((0, 1), (1, 2), (0, 2)))
@@ -173,9 +170,6 @@ class diffBragg(Factors, Geometry, Refined, nanoBragg):
 
     def set_mosaic_blocks_dbl_prime(self, matrices):
         self._given_second = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
-
-    def get_mosaic_blocks_prime(self):
-        return self._arrays.mat3(self._given_prime[:self._state.mosaic_domains])
 
     def vectorize_umats(self):
         """The rotations of the domains, and their derivatives, become those of the model."""
