@@ -10,7 +10,6 @@ namespace mlir::nb {
 struct Ratio {
   double median = 1, least = 1, most = 1;
 
-  bool excludesNone() const { return most < 1 || least > 1; }
   /// Less, and not by chance; by the fraction `by` in the median.
   bool isGain(double by) const { return most < 1 && median < 1 - by; }
 };
