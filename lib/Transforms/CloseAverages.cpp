@@ -1,6 +1,6 @@
 #include "dialect/Names.h"
 #include "dialect/PassStatistics.h"
-#include "lib/Transforms/DrawnSum.h"
+#include "lib/Transforms/Averages/DrawnSum.h"
 #include "lib/Transforms/Invariants.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/TabulateReflections.h"

@@ -1,7 +1,7 @@
 #include "lib/Transforms/Differentiate.h"
 
 #include "dialect/Names.h"
-#include "lib/Transforms/DifferentiateResponse.h"
+#include "lib/Transforms/Derivatives/DifferentiateResponse.h"
 #include "lib/Transforms/FuseResponse.h"
 #include "lib/Transforms/MergeEqualOps.h"
 #include "lib/Transforms/Passes.h"

@@ -1,8 +1,8 @@
 #include "lib/Transforms/TabulateReflections.h"
 
 #include "dialect/Names.h"
+#include "lib/Transforms/Averages/SpotMoments.h"
 #include "lib/Transforms/Invariants.h"
-#include "lib/Transforms/SpotMoments.h"
 #include "nanobragg/ReflectionColumns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,9 +49,9 @@ enum Sum { Light, Off1, Off2, Off3, Off4, LightSquared, Share, ShareSquared, Den
 /// A reflection without a structure factor has a place all the same.
 constexpr double weightOfDark = 1e-200;
 
-class Tabulator {
+class ReflectionTabulator {
 public:
-  Tabulator(DrawnSum &drawn, SumOp sum, func::FuncOp func, const Quadrature &quadrature)
+  ReflectionTabulator(DrawnSum &drawn, SumOp sum, func::FuncOp func, const Quadrature &quadrature)
       : drawn(drawn), sum(sum), func(func), quadrature(quadrature), b(drawn.b), r(b, sum.getLoc()) {
   }
   bool run();
@@ -109,7 +109,7 @@ private:
 };
 
 /// The pixel's number in a list among the function's arguments.
-Value Tabulator::pixelOf(StringRef list) {
+Value ReflectionTabulator::pixelOf(StringRef list) {
   Value found = argument(list);
   return found ? Value(ReadPixelOp::create(b, sum.getLoc(), b.getF64Type(), found,
                                            image.getInductionVars()[0], image.getInductionVars()[1],
@@ -117,7 +117,7 @@ Value Tabulator::pixelOf(StringRef list) {
                : Value();
 }
 
-bool Tabulator::findProgram() {
+bool ReflectionTabulator::findProgram() {
   image = sum->getParentOfType<ImageOp>();
   if (!image || sum->getParentOp() != image || image->getNumResults() != 1)
     return refuse(sum, "it does not stand in one image");
@@ -154,7 +154,7 @@ bool Tabulator::findProgram() {
 }
 
 /// A point of the program's own variables.
-SpotPoint Tabulator::drawnAt(SpotPoint point) {
+SpotPoint ReflectionTabulator::drawnAt(SpotPoint point) {
   if (wave) {
     Value &of = point.normals[*wave];
     of = of ? r.add(centre, r.mul(narrow, of)) : centre;
@@ -162,7 +162,7 @@ SpotPoint Tabulator::drawnAt(SpotPoint point) {
   return point;
 }
 
-FailureOr<DrawnSum::Linear> Tabulator::linearAt(const SpotPoint &point, Value other) {
+FailureOr<DrawnSum::Linear> ReflectionTabulator::linearAt(const SpotPoint &point, Value other) {
   auto found = drawn.linearAt(drawnAt(point), r, other);
   if (wave && succeeded(found)) {
     Value &by = found->spot.byNormals[*wave];
@@ -176,7 +176,8 @@ FailureOr<DrawnSum::Linear> Tabulator::linearAt(const SpotPoint &point, Value ot
 /// Narrows the wavelength's variable to about the part of the spectrum, and to some times the range
 /// that the spot takes by all others, wherever it is on the detector: along the normal of the plane
 /// that the place moves the Miller index in.
-bool Tabulator::narrowWavelengths(const DrawnSum::Crystal &crystal, const SpotPoint &middle) {
+bool ReflectionTabulator::narrowWavelengths(const DrawnSum::Crystal &crystal,
+                                            const SpotPoint &middle) {
   constexpr double wide = 16;
   narrow = r.constant(b.getF64Type(), 1);
   auto found = linearAt(middle);
@@ -203,9 +204,11 @@ bool Tabulator::narrowWavelengths(const DrawnSum::Crystal &crystal, const SpotPo
 
 /// By what is seen a standard deviation away from the spot's middle. The factors of the whole pixel
 /// have their slopes later.
-FailureOr<PlaneSpot::Bend> Tabulator::bendOf(PlaneSpot &spot, const DrawnSum::Crystal &crystal,
-                                             const SpotPoint &point, const DrawnSum::Linear &about,
-                                             Value node, FactorAt factorAt) {
+FailureOr<PlaneSpot::Bend> ReflectionTabulator::bendOf(PlaneSpot &spot,
+                                                       const DrawnSum::Crystal &crystal,
+                                                       const SpotPoint &point,
+                                                       const DrawnSum::Linear &about, Value node,
+                                                       FactorAt factorAt) {
   PlaneSpot::Bend bend;
   Value middle = r.add(about.spot.distance, node);
   Value unit = r.constant(b.getF64Type(), 1);
@@ -250,9 +253,9 @@ FailureOr<PlaneSpot::Bend> Tabulator::bendOf(PlaneSpot &spot, const DrawnSum::Cr
 /// The light of the part of the spectrum, by a quadrature over what the spot may take of it: of its
 /// shift, a normal distribution, times the light at each. Shift, place and shape become those of
 /// this light.
-Value Tabulator::lightOfSpectrum(SpotMoments &m, Value &shift, Value &variance,
-                                 const std::array<Value, 2> &covariance,
-                                 llvm::function_ref<Value(Value shift)> lightAt) {
+Value ReflectionTabulator::lightOfSpectrum(SpotMoments &m, Value &shift, Value &variance,
+                                           const std::array<Value, 2> &covariance,
+                                           llvm::function_ref<Value(Value shift)> lightAt) {
   const auto number = [&](double x) { return r.constant(b.getF64Type(), x); };
   Value sigma = r.sqrt(maximum(variance, number(leastVariance), r));
   Value perSigma = r.reciprocal(sigma);
@@ -307,8 +310,8 @@ Value Tabulator::lightOfSpectrum(SpotMoments &m, Value &shift, Value &variance,
 
 /// Makes place and shape those of the light of the spectrum. `by`: what a standard deviation of the
 /// shift moves the spot. Returns mean and variance of the shift, in standard deviations of before.
-std::array<Value, 2> Tabulator::shapeBySpectrum(SpotMoments &m, const std::array<Value, 2> &by,
-                                                SumOp nodes) {
+std::array<Value, 2>
+ReflectionTabulator::shapeBySpectrum(SpotMoments &m, const std::array<Value, 2> &by, SumOp nodes) {
   const auto number = [&](double x) { return r.constant(b.getF64Type(), x); };
   const auto positive = [&](Value x) { return maximum(x, number(leastVariance), r); };
   const auto mean = [&](OfSpectrum::Sum which) {
@@ -380,7 +383,7 @@ std::array<Value, 2> Tabulator::shapeBySpectrum(SpotMoments &m, const std::array
 }
 
 /// The term of a reflection in the body of the sum over all but the draws.
-bool Tabulator::addTerm(ArrayRef<Value> reflection) {
+bool ReflectionTabulator::addTerm(ArrayRef<Value> reflection) {
   auto crystal = drawn.crystal(r);
   if (failed(crystal))
     return false;
@@ -471,7 +474,7 @@ bool Tabulator::addTerm(ArrayRef<Value> reflection) {
 }
 
 /// The columns from the sums, in the place of the image's value.
-void Tabulator::addColumns(SumOp outer) {
+void ReflectionTabulator::addColumns(SumOp outer) {
   Location loc = sum.getLoc();
   Type f64 = b.getF64Type();
   b.setInsertionPointAfter(outer);
@@ -540,7 +543,7 @@ void Tabulator::addColumns(SumOp outer) {
   yield.getValuesMutable().assign(columns);
 }
 
-bool Tabulator::run() {
+bool ReflectionTabulator::run() {
   if (!findProgram())
     return false;
   SmallVector<Value> reflection;
@@ -586,5 +589,5 @@ bool Tabulator::run() {
 
 bool nb::tabulateReflections(DrawnSum &drawn, SumOp sum, func::FuncOp func,
                              const Quadrature &quadrature) {
-  return Tabulator(drawn, sum, func, quadrature).run();
+  return ReflectionTabulator(drawn, sum, func, quadrature).run();
 }

@@ -2,7 +2,7 @@
 #ifndef NB_TRANSFORMS_TABULATEREFLECTIONS_H
 #define NB_TRANSFORMS_TABULATEREFLECTIONS_H
 
-#include "lib/Transforms/DrawnSum.h"
+#include "lib/Transforms/Averages/DrawnSum.h"
 
 namespace mlir::nb {
 

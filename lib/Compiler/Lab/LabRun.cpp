@@ -1,6 +1,6 @@
 #include "lib/Compiler/Lab/LabRun.h"
 
-#include "lib/Transforms/AverageReach.h"
+#include "lib/Transforms/Reach/AverageReach.h"
 #include "runtime/processor/StepCount.h"
 
 #include "llvm/ADT/ScopeExit.h"

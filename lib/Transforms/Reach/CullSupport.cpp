@@ -1,4 +1,4 @@
-#include "lib/Transforms/CullSupport.h"
+#include "lib/Transforms/Reach/CullSupport.h"
 
 #include "dialect/CrystalShapes.h"
 #include "lib/Transforms/Invariants.h"

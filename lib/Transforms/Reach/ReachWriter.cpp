@@ -1,6 +1,6 @@
-#include "lib/Transforms/ReachWriter.h"
+#include "lib/Transforms/Reach/ReachWriter.h"
 
-#include "lib/Transforms/CurvedPixel.h"
+#include "lib/Transforms/Averages/CurvedPixel.h"
 #include "lib/Transforms/Invariants.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

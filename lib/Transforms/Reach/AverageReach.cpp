@@ -1,9 +1,9 @@
-#include "lib/Transforms/AverageReach.h"
+#include "lib/Transforms/Reach/AverageReach.h"
 
 #include "dialect/CrystalShapes.h"
+#include "lib/Transforms/Derivatives/SliceTangents.h"
 #include "lib/Transforms/Invariants.h"
-#include "lib/Transforms/ReachWriter.h"
-#include "lib/Transforms/SliceTangents.h"
+#include "lib/Transforms/Reach/ReachWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -2,7 +2,7 @@
 #ifndef NB_TRANSFORMS_AVERAGEREACH_H
 #define NB_TRANSFORMS_AVERAGEREACH_H
 
-#include "lib/Transforms/SpotAverage.h"
+#include "lib/Transforms/Averages/SpotAverage.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -1,4 +1,4 @@
-#include "lib/Transforms/SpotMoments.h"
+#include "lib/Transforms/Averages/SpotMoments.h"
 
 #include <numbers>
 
@@ -190,7 +190,7 @@ struct PlaneSpot::Slices {
 namespace {
 /// Sums over angles: the light without terms of the next order, and the light times powers of the
 /// angle, of the place along z1 and z2.
-enum Sum { Plain, Light, V1, V2, V3, V4, M1, M2, M11, M12, M22, M111, M112, M122, M222, Sums };
+enum SliceSum { Plain, Light, V1, V2, V3, V4, M1, M2, M11, M12, M22, M111, M112, M122, M222, Sums };
 } // namespace
 
 /// Over the part of the step where the exponent is less than that of the quadrature above its
@@ -224,15 +224,16 @@ SumOp PlaneSpot::sumOfSlices(const Slices &slices, const Quadrature &quadrature,
         Value m11 = r.add(c11, r.mul(m1, m1)), m12 = r.add(c12, r.mul(m1, m2)),
               m22 = r.add(c22, r.mul(m2, m2));
         const auto twice = [&](Value c, Value mean) { return r.mul(r.mul(c, mean), 2); };
-        const std::pair<Sum, Value> moments[] = {{M1, m1},
-                                                 {M2, m2},
-                                                 {M11, m11},
-                                                 {M12, m12},
-                                                 {M22, m22},
-                                                 {M111, r.add(r.mul(m11, m1), twice(c11, m1))},
-                                                 {M112, r.add(r.mul(m11, m2), twice(c12, m1))},
-                                                 {M122, r.add(r.mul(m22, m1), twice(c12, m2))},
-                                                 {M222, r.add(r.mul(m22, m2), twice(c22, m2))}};
+        const std::pair<SliceSum, Value> moments[] = {
+            {M1, m1},
+            {M2, m2},
+            {M11, m11},
+            {M12, m12},
+            {M22, m22},
+            {M111, r.add(r.mul(m11, m1), twice(c11, m1))},
+            {M112, r.add(r.mul(m11, m2), twice(c12, m1))},
+            {M122, r.add(r.mul(m22, m1), twice(c12, m2))},
+            {M222, r.add(r.mul(m22, m2), twice(c22, m2))}};
         for (auto [which, moment] : moments)
           terms[which] = r.mul(light, moment);
         return terms;
@@ -267,13 +268,13 @@ SpotMoments PlaneSpot::moments(const Quadrature &quadrature, const Bend &bend) {
     SumOp sum = sumOfSlices(slices, quadrature, m);
     Value inverse =
         r.reciprocal(maximum(sum.getResult(Light), r.constant(m.light.getType(), leastLight), r));
-    const auto of = [&](Sum which) { return r.mul(sum.getResult(which), inverse); };
+    const auto of = [&](SliceSum which) { return r.mul(sum.getResult(which), inverse); };
     mean = {of(M1), of(M2)};
     const auto [a, b] = mean;
     Value m11 = of(M11), m12 = of(M12), m22 = of(M22), aa = r.mul(a, a), bb = r.mul(b, b);
     c = {r.sub(m11, aa), r.sub(m12, r.mul(a, b)), r.sub(m22, bb)};
     // E(xyz) - E(x) E(yz) - E(y) E(xz) - E(z) E(xy) + 2 E(x) E(y) E(z)
-    const auto add = [&](Value &to, Sum which, Value less, Value more) {
+    const auto add = [&](Value &to, SliceSum which, Value less, Value more) {
       to = r.add(to, r.add(r.sub(of(which), less), r.mul(more, 2)));
     };
     add(skew[0], M111, r.mul(r.mul(a, m11), 3), r.mul(aa, a));

@@ -1,5 +1,5 @@
+#include "lib/Transforms/Derivatives/DifferentiateResponse.h"
 #include "lib/Transforms/Differentiate.h"
-#include "lib/Transforms/DifferentiateResponse.h"
 #include "lib/Transforms/Invariants.h"
 
 #include "mlir/IR/TypeUtilities.h"

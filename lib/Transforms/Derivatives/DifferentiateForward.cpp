@@ -1,6 +1,6 @@
 #include "dialect/RuleBuilder.h"
+#include "lib/Transforms/Derivatives/DifferentiateResponse.h"
 #include "lib/Transforms/Differentiate.h"
-#include "lib/Transforms/DifferentiateResponse.h"
 #include "lib/Transforms/Invariants.h"
 
 using namespace mlir;

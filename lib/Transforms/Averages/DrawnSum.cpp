@@ -1,8 +1,8 @@
-#include "lib/Transforms/DrawnSum.h"
+#include "lib/Transforms/Averages/DrawnSum.h"
 
 #include "dialect/CrystalShapes.h"
 #include "dialect/Names.h"
-#include "lib/Transforms/SliceTangents.h"
+#include "lib/Transforms/Derivatives/SliceTangents.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

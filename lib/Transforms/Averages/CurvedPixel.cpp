@@ -1,4 +1,4 @@
-#include "lib/Transforms/CurvedPixel.h"
+#include "lib/Transforms/Averages/CurvedPixel.h"
 
 #include "lib/Transforms/Invariants.h"
 

@@ -2,7 +2,7 @@
 #ifndef NB_TRANSFORMS_SPOTMOMENTS_H
 #define NB_TRANSFORMS_SPOTMOMENTS_H
 
-#include "lib/Transforms/SpotAverage.h"
+#include "lib/Transforms/Averages/SpotAverage.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "lib/Transforms/DifferentiateResponse.h"
+#include "lib/Transforms/Derivatives/DifferentiateResponse.h"
 
 #include "lib/Transforms/Differentiate.h"
 

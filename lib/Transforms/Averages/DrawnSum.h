@@ -2,7 +2,7 @@
 #ifndef NB_TRANSFORMS_DRAWNSUM_H
 #define NB_TRANSFORMS_DRAWNSUM_H
 
-#include "lib/Transforms/AverageReach.h"
+#include "lib/Transforms/Reach/AverageReach.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"

@@ -1,4 +1,4 @@
-#include "lib/Transforms/SliceTangents.h"
+#include "lib/Transforms/Derivatives/SliceTangents.h"
 
 #include "lib/Transforms/Differentiate.h"
 #include "lib/Transforms/Invariants.h"

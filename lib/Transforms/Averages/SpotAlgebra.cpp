@@ -1,4 +1,4 @@
-#include "lib/Transforms/SpotAlgebra.h"
+#include "lib/Transforms/Averages/SpotAlgebra.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,9 +1,9 @@
-#include "lib/Transforms/CullAverages.h"
+#include "lib/Transforms/Reach/CullAverages.h"
 
 #include "dialect/Names.h"
 #include "dialect/ReachFields.h"
-#include "lib/Transforms/AverageReach.h"
 #include "lib/Transforms/Invariants.h"
+#include "lib/Transforms/Reach/AverageReach.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,4 +1,4 @@
-#include "lib/Transforms/SpotAverage.h"
+#include "lib/Transforms/Averages/SpotAverage.h"
 
 #include "dialect/CrystalShapes.h"
 

@@ -2,7 +2,7 @@
 #ifndef NB_TRANSFORMS_SPOTAVERAGE_H
 #define NB_TRANSFORMS_SPOTAVERAGE_H
 
-#include "lib/Transforms/SpotAlgebra.h"
+#include "lib/Transforms/Averages/SpotAlgebra.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
