@@ -26,7 +26,7 @@ MOST_SETS = 4  # sets of mosaic blocks
 # part of the cost by which it has to make this less: later ones by more, since one of several is
 # lucky more often.
 _STARTS = ((True, False), 0.03), ((False,), 0.1), ((False,), 0.1)
-_BEGUN = 7  # evaluations after which the better one of several is seen
+_BEGUN = 9  # evaluations after which the better one of several is seen
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
 _NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of less light show the background
 DETECTOR = ("distance", "centre", "tilt")

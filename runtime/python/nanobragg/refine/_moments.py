@@ -8,6 +8,7 @@ from scipy import optimize
 
 from ..reflections import COVARIANCE
 from ._blocks import METRES, OF_SET
+from ._broyden import EveryOther
 
 _ROUNDS = 6  # in which a window follows a spot
 _WINDOW = 2.0  # times as wide as the spot
@@ -287,14 +288,14 @@ class MomentFit:
             new = whole(y)
             return numpy.concatenate([self._left(foretold.moments(new)).ravel(), (new - about)[known] / sigma[known]])
 
-        def jacobian(y):
+        def computed(y):
             new = whole(y)
             light = foretold.moments(new)[:, 0]
             rows = foretold.jacobian(new, free)[:, :, index] * self.weights[:, :, None]
             rows[:, 0] *= numpy.where(light > self.least, 1 / numpy.maximum(light, 1e-300), 0)[:, None]
             return numpy.concatenate([rows.reshape(-1, len(index)), numpy.eye(len(free))[known][:, index] / sigma[known][:, None]])
 
-        found = optimize.least_squares(residuals, x[index], jacobian, loss="soft_l1", x_scale=units,
+        found = optimize.least_squares(residuals, x[index], EveryOther(residuals, computed, units), loss="soft_l1", x_scale=units,
                                        max_nfev=most, ftol=_ENOUGH, xtol=1e-6)
         return whole(found.x), float(found.cost)
 
