@@ -3,6 +3,7 @@
 #include "lib/Files/FileError.h"
 #include "lib/Formats/MergedReflections.h"
 #include "lib/Formats/StructureFactorFile.h"
+#include "lib/Inputs/SensorMaterial.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/array.h>
@@ -67,6 +68,16 @@ void bindReflections(nb::module_ &module) {
       "multiplied. Cell in A and degrees; obliquity: degrees by which the lattice may fall short "
       "of "
       "a symmetry.");
+
+  module.def(
+      "sensor_absorption",
+      [](const std::string &material, double energy) -> std::optional<double> {
+        const std::vector<double> absorption = sensorAbsorption(material, {energy});
+        return absorption.empty() ? std::nullopt : std::optional(absorption.front());
+      },
+      nb::arg("material"), nb::arg("energy"),
+      "Absorption coefficient (1/m) of a sensor's material such as Si or CdTe at an energy (eV); "
+      "None if the material is unknown.");
 
   module.def(
       "cif_items",

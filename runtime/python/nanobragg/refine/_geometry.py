@@ -6,20 +6,10 @@ import functools
 import numpy
 from scipy import optimize
 
+from .. import _core
 from ._crystal import rotation
 from ._panels import ACROSS, BEAM, ONE, Panels
 
-# Sensors' density (g/cm3) and attenuation, cm2/g by keV (NIST's tables; edges stand twice).
-_SENSORS = {
-    "Si": (2.33, [[4, 452.0], [5, 245.0], [6, 147.0], [8, 64.68], [10, 33.89], [15, 10.34], [20, 4.464], [30, 1.436], [40, 0.7012],
-                  [50, 0.4385], [60, 0.3207], [80, 0.2228], [100, 0.1835]]),
-    "CdTe": (6.2, [[4.939, 865.3], [5, 839.2], [6, 528.6], [8, 249.2], [10, 138.1], [15, 46.57], [20, 21.44], [26.711, 9.834],
-                   [26.711, 29.43], [30, 21.82], [31.814, 18.73], [31.814, 34.92], [40, 19.3], [50, 10.67], [60, 6.542],
-                   [80, 3.019], [100, 1.671]]),
-    "GaAs": (5.32, [[4, 453.9], [5, 249.5], [6, 152.4], [8, 69.6], [10, 37.8], [10.3671, 34.25], [10.3671, 126.0],
-                    [11.0916, 105.9], [11.8667, 88.99], [11.8667, 168.5], [15, 92.2], [20, 42.58], [30, 13.97], [40, 6.262],
-                    [50, 3.365], [60, 2.042], [80, 0.9587], [100, 0.5598]]),
-}
 _NAMES = {"silicon": "Si", "si": "Si", "cadmium telluride": "CdTe", "cdte": "CdTe", "gallium arsenide": "GaAs", "gaas": "GaAs"}
 
 
@@ -30,12 +20,9 @@ def material_named(text):
 
 
 def attenuation_length(material, wavelength):
-    """mm, or None of a material that is not known."""
-    if material not in _SENSORS:
-        return None
-    density, table = _SENSORS[material]
-    keV, attenuation = numpy.log(table).T
-    return 10 / (density * numpy.exp(numpy.interp(numpy.log(12.39842 / wavelength), keV, attenuation)))
+    """mm, or None if the material is not known."""
+    absorption = _core.sensor_absorption(material, 12398.42 / wavelength)
+    return None if absorption is None else 1e3 / absorption
 
 
 @dataclasses.dataclass
