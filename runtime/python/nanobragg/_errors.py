@@ -14,8 +14,13 @@ class Warning(UserWarning):  # nanobragg.Warning
     """A warning of nb-sim."""
 
 
-#: Errors that damaged data may raise if no reader has found the damage.
-DATA_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, OSError)
+class Rejected(Exception):
+    """The reason, in one sentence, why an image cannot be indexed or refined."""
+
+
+#: Errors of an image that cannot be used, and those that damaged data may raise if no reader has
+#: found the damage.
+DATA_ERRORS = (Rejected, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError, MemoryError, OSError)
 
 
 def printable(text: str) -> str:
@@ -27,7 +32,7 @@ def printable(text: str) -> str:
 
 def reason(error):
     """The reason as a sentence: the text of our own errors; for others also the type."""
-    own = isinstance(error, (FileError, FlagError)) or type(error) is ValueError
+    own = isinstance(error, (FileError, FlagError, Rejected)) or type(error) is ValueError
     return printable(error if own else f"its data are invalid ({type(error).__name__}: {error})")
 
 

@@ -9,8 +9,9 @@ import numpy
 
 from .. import _core
 from .._arrays import distinct
+from .._errors import Rejected
 from ._crystal import OrientedCell
-from ._lattices import STAGES, Rejected, fit_stages
+from ._lattices import STAGES, fit_stages
 
 OBLIQUITY = 1.0  # degrees by which a lattice may fall short of a symmetry
 _EXACT = 1e-4  # part of the cell, within which a choice turns a lattice onto itself

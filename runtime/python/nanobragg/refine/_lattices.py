@@ -7,6 +7,7 @@ import itertools
 import numpy
 
 from .._arrays import distinct
+from .._errors import Rejected
 from ._crystal import OrientedCell
 from ._geometry import ISOTROPIC, PLACE, SPHERE, Fitted, assign, fit
 from ._indexing import orient, real_basis
@@ -32,10 +33,6 @@ _ENOUGH = 20  # spots by which the beam is looked for
 _BESIDE, _SAME = 40.0, 8.0  # pixels: how far from the header's place it is looked for, and between places that are tried
 _OWN = 0.5  # part of the spots of a further lattice that no other one has without it
 _SCALE = 0.01  # by which scattering vectors of a further lattice may be longer or shorter than the first one's
-
-
-class Rejected(Exception):
-    """Why a still cannot be indexed, in one sentence."""
 
 
 def fit_stages(fitted, spots, system, stages, held=False):

@@ -7,7 +7,7 @@ import warnings
 import numpy
 from scipy import optimize
 
-from .._errors import DATA_ERRORS, FlagError, reason
+from .._errors import DATA_ERRORS, FlagError, Rejected, reason
 from ..simulator import Simulator
 from ._crystal import OrientedCell, cell_of
 from ._positions import Panels, fit_positions, predict
@@ -49,10 +49,6 @@ class Result:
 
 
 METHODS = ("trust-region", "L-BFGS-B")
-
-
-class Rejected(Exception):
-    """Why a shot cannot be refined, in one sentence."""
 
 
 class _Model:
@@ -369,8 +365,8 @@ def first_simulator(stills, say=None):
                 say("the crystals are Gaussian, and pixels are averages in closed form (--average=closed); give "
                     "--average=sampled to take samples")
             return sim
-        except (Rejected, *DATA_ERRORS) as error:
-            why = str(error) if isinstance(error, Rejected) else reason(error)
+        except DATA_ERRORS as error:
+            why = reason(error)
     raise ValueError(why)
 
 

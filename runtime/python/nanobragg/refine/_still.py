@@ -10,7 +10,6 @@ from scipy import spatial
 from .._errors import FileError, reason
 from ._explain import STRONG
 from ._images import described
-from ._lattices import Rejected
 
 
 @dataclasses.dataclass
@@ -30,7 +29,7 @@ class Tried:
         try:
             yield
         except Exception as error:
-            self.status, self.why = "rejected", str(error) if isinstance(error, Rejected) else reason(error)
+            self.status, self.why = "rejected", reason(error)
         self.seconds = time.perf_counter() - begin
 
 

@@ -7,13 +7,14 @@ import re
 import numpy
 from scipy import ndimage
 
+from .._errors import Rejected
 from . import _files
 from ._background import background_of
 from ._explain import BOX, Boxes
 from ._geometry import Detector, attenuation_length, near_sphere
 from ._images import read_image
 from ._kept import digest_or_none, key_of
-from ._lattices import Rejected, lattices_anywhere, lattices_near, lattices_of, sharp_spots, without_pieces
+from ._lattices import lattices_anywhere, lattices_near, lattices_of, sharp_spots, without_pieces
 from ._model import Model
 from ._modules import Modules
 from ._moments import Moments

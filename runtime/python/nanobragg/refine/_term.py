@@ -6,11 +6,12 @@ import time
 
 import numpy
 
+from .._errors import Rejected
 from ._crystal import cell_of
 from ._likelihood import variance_of
 from ._positions import Panels, predict
 from ._shoeboxes import Planes
-from ._shot import METRES, Rejected, Result, picture, wavelength_of
+from ._shot import METRES, Result, picture, wavelength_of
 
 
 def give_memory_back():

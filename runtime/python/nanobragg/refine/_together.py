@@ -4,9 +4,10 @@ import dataclasses
 
 import numpy
 
+from .._errors import Rejected
 from ._chain import alike, fit_chain, next_matrix
 from ._indices import Candidates, Light, by_each_other, by_model, chosen, in_setting, shifted, shifts
-from ._lattices import Rejected, assigned, lattices_of, refit
+from ._lattices import assigned, lattices_of, refit
 from ._model import Model
 from ._still import Still, take
 from ._still_search import search_still

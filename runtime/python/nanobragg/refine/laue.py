@@ -10,6 +10,7 @@ from scipy import ndimage
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
+from .._errors import Rejected
 from . import _files, _report
 from ._camera import read_camera, read_still
 from ._claim import Claim
@@ -18,7 +19,7 @@ from ._indexing import real_basis
 from ._laue_fit import HC, Crystal, LaueFit, Seen
 from ._laue_page import page
 from ._laue_search import orientations, ray_of
-from ._lattices import MOST_LATTICES, Rejected
+from ._lattices import MOST_LATTICES
 from ._model import Model, is_macromolecular
 from ._moments import Moments
 from ._noise import largest_number, no_numbers

@@ -8,7 +8,7 @@ import numpy
 
 from .. import _core
 from .._arrays import distinct
-from .._errors import DATA_ERRORS, reason
+from .._errors import DATA_ERRORS, Rejected, reason
 from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
 from ._claim import Claim
@@ -20,7 +20,7 @@ from ._joint import Joint
 from ._ranks import Ranks
 from ._files import digest
 from ._kept import Kept, key_of
-from ._shot import METRES, Rejected, Result, ShotFit, first_simulator, shoeboxes_of, sigmas, wavelength_of
+from ._shot import METRES, Result, ShotFit, first_simulator, shoeboxes_of, sigmas, wavelength_of
 from ._listed_stills import ListedStills
 from ._term import Point, Shared, Term, give_memory_back
 from ._threads import one_blas_thread
@@ -174,8 +174,8 @@ class _Run:
                 x = term.start_scale(numpy.zeros(term.size), point)
                 term.weigh(x, point, cautious=True)
                 chi2 = 2 * term.value_and_gradient(x, point)[0] / len(term.boxes.data)
-            except (Rejected, *DATA_ERRORS) as error:
-                self.rejected[index] = str(error) if isinstance(error, Rejected) else reason(error)
+            except DATA_ERRORS as error:
+                self.rejected[index] = reason(error)
                 terms.append(None)
                 own.append(None)
                 squares.append(numpy.nan)
