@@ -171,6 +171,7 @@ function(nb_add_program name)
   else()
     nb_precompile(${name} ${NB_HEADERS})
   endif()
+  nb_batch(${name})
 endfunction()
 
 # nb_add_unit_test(NAME SOURCES... [MLIR] LINK libs...): a GoogleTest program, one ctest entry. MLIR: its

@@ -13,7 +13,7 @@ using namespace mlir::nb;
 
 namespace {
 /// The values of all operands when every one is a float constant.
-std::optional<SmallVector<double>> constants(ArrayRef<Attribute> operands) {
+std::optional<SmallVector<double>> constantsOf(ArrayRef<Attribute> operands) {
   SmallVector<double> values;
   for (Attribute attr : operands) {
     auto value = dyn_cast_or_null<FloatAttr>(attr);
@@ -34,7 +34,7 @@ OpFoldResult constant(Type type, double value) {
 //===----------------------------------------------------------------------===//
 
 OpFoldResult CellVolumeOp::fold(FoldAdaptor adaptor) {
-  auto v = constants(adaptor.getOperands());
+  auto v = constantsOf(adaptor.getOperands());
   if (!v)
     return {};
   nanobragg::UnitCell cell{(*v)[0], (*v)[1], (*v)[2], (*v)[3], (*v)[4], (*v)[5]};
@@ -42,7 +42,7 @@ OpFoldResult CellVolumeOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult SincgOp::fold(FoldAdaptor adaptor) {
-  auto v = constants(adaptor.getOperands());
+  auto v = constantsOf(adaptor.getOperands());
   if (!v || getOrder() != 0 || getCells() != 0)
     return {};
   auto [x, n] = std::pair((*v)[0], (*v)[1]);
@@ -51,12 +51,12 @@ OpFoldResult SincgOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult IntensityOp::fold(FoldAdaptor adaptor) {
-  auto v = constants(adaptor.getOperands());
+  auto v = constantsOf(adaptor.getOperands());
   return v ? constant(getType(), (*v)[0] * (*v)[0] * (*v)[1] * (*v)[1]) : OpFoldResult();
 }
 
 OpFoldResult WaterBackgroundOp::fold(FoldAdaptor adaptor) {
-  auto v = constants(adaptor.getOperands());
+  auto v = constantsOf(adaptor.getOperands());
   if (!v)
     return {};
   double size = (*v)[0];

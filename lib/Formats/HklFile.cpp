@@ -110,7 +110,7 @@ std::unique_ptr<Reflection[], FreeMemory> allocate(std::size_t count) {
 }
 
 /// Some lines of the text.
-struct Part {
+struct ListPart {
   std::string_view text;
   std::size_t lines = 0, before = 0; ///< how many it has, and how many stand before it
   std::size_t reflections = 0,
@@ -118,7 +118,7 @@ struct Part {
 };
 
 /// `room` has place for one reflection for each line.
-void parsePart(const std::string &path, Part &part, Reflection *room) {
+void parsePart(const std::string &path, ListPart &part, Reflection *room) {
   TextLines lines(part.text);
   std::string_view line;
   Reflection *next = room;
@@ -145,8 +145,8 @@ void parsePart(const std::string &path, Part &part, Reflection *room) {
 }
 
 /// Whole lines of about equal length together.
-std::vector<Part> cut(std::string_view text, std::size_t parts) {
-  std::vector<Part> all;
+std::vector<ListPart> cut(std::string_view text, std::size_t parts) {
+  std::vector<ListPart> all;
   for (std::size_t left = parts; !text.empty(); left = std::max<std::size_t>(left, 2) - 1) {
     const std::size_t end = left <= 1 ? text.npos : text.find('\n', text.size() / left);
     all.push_back({text.substr(0, end == text.npos ? end : end + 1)});
@@ -158,33 +158,33 @@ std::vector<Part> cut(std::string_view text, std::size_t parts) {
 ParsedLines parse(const std::string &path, std::string_view text) {
   constexpr std::size_t smallPart = 1 << 17;
   ThreadTeam team(text.size() > 2 * smallPart ? availableProcessors() : 1);
-  std::vector<Part> parts =
+  std::vector<ListPart> parts =
       cut(text, std::min(text.size() / smallPart, std::size_t(4 * team.size())));
   const auto count = std::int64_t(parts.size());
   team.forEach(count, [&](std::int64_t i, int) {
-    Part &part = parts[std::size_t(i)];
+    ListPart &part = parts[std::size_t(i)];
     part.lines = std::size_t(std::ranges::count(part.text, '\n')) + !part.text.ends_with('\n');
   });
   std::size_t lines = 0;
-  for (Part &part : parts) {
+  for (ListPart &part : parts) {
     part.before = lines;
     lines += part.lines;
   }
   ParsedLines parsed{allocate(lines), {}};
   try {
     team.forEach(count, [&](std::int64_t i, int) {
-      Part &part = parts[std::size_t(i)];
+      ListPart &part = parts[std::size_t(i)];
       parsePart(path, part, parsed.memory.get() + part.before);
     });
   } catch (const FileError &) {
-    Part whole{text};
+    ListPart whole{text};
     parsePart(path, whole,
               parsed.memory.get()); // which counts lines from the beginning of the file
     throw;
   }
   // Blank lines and comments leave gaps.
   Reflection *end = parsed.memory.get();
-  for (const Part &part : parts) {
+  for (const ListPart &part : parts) {
     const Reflection *from = parsed.memory.get() + part.before;
     end = from == end ? end + part.reflections : std::copy_n(from, part.reflections, end);
     if (parsed.moreColumns == 0 && part.moreColumns != 0)

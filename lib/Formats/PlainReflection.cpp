@@ -5,10 +5,10 @@ namespace {
 
 // The null after the text ends every loop.
 
-bool isBlank(char c) { return c == ' ' || c == '\t'; }
+bool isSpaceOrTab(char c) { return c == ' ' || c == '\t'; }
 
-const char *skipBlanks(const char *p) {
-  while (isBlank(*p))
+const char *skipSpaces(const char *p) {
+  while (isSpaceOrTab(*p))
     ++p;
   return p;
 }
@@ -28,10 +28,10 @@ int takeDigits(const char *&p, std::int64_t &value, int most) {
 }
 
 bool takeIndex(const char *&p, std::int32_t &index) {
-  p = skipBlanks(p);
+  p = skipSpaces(p);
   const bool minus = takeMinus(p);
   std::int64_t value = 0;
-  if (takeDigits(p, value, 9) == 0 || !isBlank(*p))
+  if (takeDigits(p, value, 9) == 0 || !isSpaceOrTab(*p))
     return false;
   index = std::int32_t(minus ? -value : value);
   return true;
@@ -44,7 +44,7 @@ constexpr int mostDigits = 15;
 bool takeNumber(const char *&p, double &number) {
   static constexpr double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  p = skipBlanks(p);
+  p = skipSpaces(p);
   const bool minus = takeMinus(p);
   std::int64_t value = 0;
   const int whole = takeDigits(p, value, mostDigits);
@@ -63,7 +63,7 @@ bool takeNumber(const char *&p, double &number) {
 const char *readPlainReflection(const char *p, const char *end, Reflection &r) {
   if (!takeIndex(p, r.h) || !takeIndex(p, r.k) || !takeIndex(p, r.l) || !takeNumber(p, r.f))
     return nullptr;
-  p = skipBlanks(p);
+  p = skipSpaces(p);
   p += *p == '\r';
   if (p == end)
     return p;

@@ -12,13 +12,13 @@
 namespace nanobragg::io {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n\f";
+constexpr std::string_view whitespace = " \t\r\n\f";
 
 std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(blanks);
+  const std::size_t begin = text.find_first_not_of(whitespace);
   if (begin == std::string_view::npos)
     return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+  return text.substr(begin, text.find_last_not_of(whitespace) - begin + 1);
 }
 
 /// The number a value begins with; units may follow it.

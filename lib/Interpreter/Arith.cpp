@@ -65,10 +65,10 @@ static int64_t ceildivsi(int64_t a, int64_t b) {
 }
 
 using OfIntegers = int64_t (*)(int64_t, int64_t);
-using Reading = int64_t (*)(int64_t, unsigned);
+using IntegerReading = int64_t (*)(int64_t, unsigned);
 
 /// A function of two integers, which are read as signed or not; its result wraps.
-template <typename Op, OfIntegers function, Reading read = asSigned>
+template <typename Op, OfIntegers function, IntegerReading read = asSigned>
 static LogicalResult planIntegers(Op op, Planner &planner) {
   return map(planner, op, [bits = bitsOf(op.getResult())](int64_t a, int64_t b) {
     return wrapped(function(read(a, bits), read(b, bits)), bits);
@@ -76,14 +76,14 @@ static LogicalResult planIntegers(Op op, Planner &planner) {
 }
 
 /// An integer of another width.
-template <typename Op, Reading read>
+template <typename Op, IntegerReading read>
 static LogicalResult planResized(Op op, Planner &planner) {
   return map(planner, op, [from = bitsOf(op.getIn()), to = bitsOf(op.getResult())](int64_t a) {
     return wrapped(read(a, from), to);
   });
 }
 
-template <typename Op, Reading read>
+template <typename Op, IntegerReading read>
 static LogicalResult planToFloat(Op op, Planner &planner) {
   return map(planner, op, [bits = bitsOf(op.getIn())](int64_t a) {
     const int64_t number = read(a, bits);

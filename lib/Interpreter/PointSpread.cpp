@@ -13,17 +13,17 @@ using std::numbers::pi;
 
 namespace {
 /// A share and its derivatives with respect to the width.
-using Orders = std::array<double, 3>;
+using RealOrders = std::array<double, 3>;
 
 /// The light of a Gaussian of width w between 0 and x, and its derivatives with respect to w.
-Orders gaussUpTo(double x, double w) {
+RealOrders gaussUpTo(double x, double w) {
   const double u = 2 * std::sqrt(std::numbers::ln2) * x / w;
   const double slope = std::exp(-u * u) / std::sqrt(pi);
   return {std::erf(u) / 2, -slope * u / w, 2 * slope * u * (1 - u * u) / (w * w)};
 }
 
 /// The light of a fiber of width w in the rectangle from (0, 0) to (x, y), and its derivatives.
-Orders fiberUpTo(double x, double y, double w) {
+RealOrders fiberUpTo(double x, double y, double w) {
   constexpr double scale = 0.652383013252053;
   const double g = scale * w, a = g * g + x * x, b = g * g + y * y, s = std::sqrt(a + y * y);
   const double sum = 1 / a + 1 / b, squares = 1 / (a * a) + 1 / (b * b);
@@ -31,16 +31,17 @@ Orders fiberUpTo(double x, double y, double w) {
           scale * scale * x * y * g * (sum / (s * s) + 2 * squares) / (2 * pi * s)};
 }
 
-Orders difference(const Orders &a, const Orders &b) {
+RealOrders difference(const RealOrders &a, const RealOrders &b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
 
-Orders product(const Orders &a, const Orders &b) {
+RealOrders product(const RealOrders &a, const RealOrders &b) {
   return {a[0] * b[0], a[1] * b[0] + a[0] * b[1], a[2] * b[0] + 2 * a[1] * b[1] + a[0] * b[2]};
 }
 
 /// The light in the rectangle between two corners.
-Orders lightBetween(PointSpreadKind kind, double x0, double x1, double y0, double y1, double w) {
+RealOrders lightBetween(PointSpreadKind kind, double x0, double x1, double y0, double y1,
+                        double w) {
   switch (kind) {
   case PointSpreadKind::gauss:
     return product(difference(gaussUpTo(x1, w), gaussUpTo(x0, w)),
@@ -59,12 +60,12 @@ public:
   Shares(PointSpreadKind kind, double width, int64_t radius, unsigned order, int64_t farthest)
       : reach(std::min(radius, farthest)) {
     const double edge = double(radius) + 0.5;
-    const Orders whole = lightBetween(kind, -edge, edge, -edge, edge, width);
+    const RealOrders whole = lightBetween(kind, -edge, edge, -edge, edge, width);
     for (int64_t dy = 0; dy <= reach; ++dy)
       for (int64_t dx = 0; dx <= reach; ++dx) {
         const auto x = double(dx), y = double(dy);
-        const Orders light = lightBetween(kind, x - 0.5, x + 0.5, y - 0.5, y + 0.5, width);
-        Orders share;
+        const RealOrders light = lightBetween(kind, x - 0.5, x + 0.5, y - 0.5, y + 0.5, width);
+        RealOrders share;
         share[0] = light[0] / whole[0];
         share[1] = (light[1] - share[0] * whole[1]) / whole[0];
         share[2] = (light[2] - 2 * share[1] * whole[1] - share[0] * whole[2]) / whole[0];

@@ -74,8 +74,8 @@ private:
   std::int64_t calibrationSeed;
 };
 
-constexpr std::size_t longest = 1024;
-using Buffer = std::array<double, longest>;
+constexpr std::size_t longestPiece = 1024;
+using Buffer = std::array<double, longestPiece>;
 
 /// Counts between 0 and the largest, of which there are more than that in as many pixels as it
 /// returns. NaN becomes 0.
@@ -191,7 +191,7 @@ private:
   double ofShot = 1;
 };
 
-/// Pixels of a row of the region, at most `longest`, of all rows in their order.
+/// Pixels of a row of the region, at most `longestPiece`, of all rows in their order.
 class Pieces {
 public:
   Pieces(const ImageRegion &region, std::size_t length)
@@ -287,7 +287,7 @@ NoiseImage drawNoise(std::span<const float> image, const ImageRegion &wanted, co
   const Chain chain(image, gain, model, adcOffset, belowZero,
                     serial ? static_cast<Deviates &>(ofC) : byPlace, result);
 
-  const Pieces pieces(region, serial ? 1 : longest), kept(wanted, serial ? 1 : longest);
+  const Pieces pieces(region, serial ? 1 : longestPiece), kept(wanted, serial ? 1 : longestPiece);
   const int team = serial ? 1 : threads;
   if (!serial && model.pointSpread == PointSpread::None) {
     forAll(pieces, team, result, [&](std::int64_t i, Part &part) {

@@ -7,8 +7,6 @@
 namespace nanobragg {
 namespace {
 
-double norm(Vector v) { return std::sqrt(dot(v, v)); }
-
 /// A unit vector along v, or along any axis that is across `across` where v is nothing.
 Vector along(Vector v, Vector across) {
   const double length = norm(v);

@@ -177,7 +177,7 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
         lengths2 += length * length;
         tilts2 += tilt2;
       } else {
-        turnOfBoxes += std::sqrt(dot(turn, turn)) / 2;
+        turnOfBoxes += norm(turn) / 2;
         strainOfBoxes += stretch(strain) / 2;
         lengthOfBoxes += std::fabs(length) / 2;
         tiltOfBoxes += std::sqrt(tilt2) / 2;

@@ -6,7 +6,7 @@
 namespace nanobragg {
 namespace {
 
-constexpr double rounding = 1e-11;
+constexpr double unitError = 1e-11;
 /// Limit of psi and theta, rad: sines and tangents are good up to there.
 constexpr double widest = 1.4;
 
@@ -45,9 +45,9 @@ bool CurvedPanel::holds(const Part &part) const {
   const double det = perFast.alpha * perSlow.beta - perSlow.alpha * perFast.beta;
   const double scale =
       std::fabs(perFast.alpha * perSlow.beta) + std::fabs(perSlow.alpha * perFast.beta);
-  bool good = std::fabs(dot(f, s)) < rounding && std::fabs(dot(f, f) - 1) < rounding &&
-              std::fabs(dot(s, s) - 1) < rounding && std::fabs(dot(b, b) - 1) < rounding &&
-              std::fabs(radius * radius + along * along - 1) < 10 * rounding && radius > 0.1 &&
+  bool good = std::fabs(dot(f, s)) < unitError && std::fabs(dot(f, f) - 1) < unitError &&
+              std::fabs(dot(s, s) - 1) < unitError && std::fabs(dot(b, b) - 1) < unitError &&
+              std::fabs(radius * radius + along * along - 1) < 10 * unitError && radius > 0.1 &&
               std::fabs(det) > 1e-6 * scale && std::isfinite(1 / det);
   double farthestPsi = 0, farthestBeta = 0;
   for (double fast : {part.fastFirst, part.fastLast})

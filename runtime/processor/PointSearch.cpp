@@ -50,7 +50,7 @@ PointSearch::PointSearch(const nb_reach_numbers &number, std::span<const Inciden
       all[o].number[3 * c + 1] = scaled.y;
       all[o].number[3 * c + 2] = scaled.z;
       all[o].number[9 + c] = offset;
-      longestAxis[c] = std::max(longestAxis[c], std::sqrt(dot(scaled, scaled)));
+      longestAxis[c] = std::max(longestAxis[c], norm(scaled));
       largestOffset[c] = std::max(largestOffset[c], std::fabs(offset));
     }
   }

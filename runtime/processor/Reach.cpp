@@ -19,8 +19,6 @@ constexpr double rounding = 1e-9;
 /// More candidates than that are no saving.
 constexpr std::size_t mostCandidates = std::size_t(1) << 25;
 
-double norm(Vector v) { return std::sqrt(dot(v, v)); }
-
 /// Columns of the inverse of the matrix with rows a, b, c.
 Matrix inverse(Vector a, Vector b, Vector c) {
   const double f = 1 / dot(a, cross(b, c));

@@ -3,6 +3,7 @@
 #define NANOBRAGG_RUNTIME_VECTOR_H
 
 #include <array>
+#include <cmath>
 
 namespace nanobragg {
 
@@ -14,6 +15,7 @@ inline Vector operator+(Vector a, Vector b) { return {a.x + b.x, a.y + b.y, a.z 
 inline Vector operator-(Vector a, Vector b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 inline Vector operator*(double f, Vector a) { return {f * a.x, f * a.y, f * a.z}; }
 inline double dot(Vector a, Vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+inline double norm(Vector v) { return std::sqrt(dot(v, v)); }
 inline Vector cross(Vector a, Vector b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }

@@ -9,13 +9,6 @@ namespace nanobragg {
 
 using Mode = Derivative::Mode;
 
-std::span<const double> ReflectionTable::column(std::string_view name) const {
-  for (std::size_t i = 0; i != programColumns.size(); ++i)
-    if (programColumns[i].name == name)
-      return columns[i];
-  throw std::invalid_argument("a table of reflections has no column '" + std::string(name) + "'");
-}
-
 ReflectionTable Simulator::reflections(const ReflectionLimits &limits) {
   if (!state->reflections)
     state->reflections =

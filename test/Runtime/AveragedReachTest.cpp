@@ -20,7 +20,6 @@ constexpr double degree = 3.14159265358979323846 / 180;
 using Square = std::array<Vector, 3>; // rows
 
 Vector times(const Square &m, Vector v) { return {dot(m[0], v), dot(m[1], v), dot(m[2], v)}; }
-double norm(Vector v) { return std::sqrt(dot(v, v)); }
 Vector unit(Vector v) { return (1 / norm(v)) * v; }
 double at(Vector v, std::size_t i) { return i == 0 ? v.x : i == 1 ? v.y : v.z; }
 Vector turned(Vector v, Vector about) {

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 struct Order {
   int64_t byX = 0, byCells = 0;

@@ -5,6 +5,11 @@
 using namespace mlir;
 using namespace mlir::nb;
 
+Type nb::withElement(Type like, Type element) {
+  auto lanes = dyn_cast<VectorType>(like);
+  return lanes ? Type(lanes.clone(element)) : element;
+}
+
 int64_t nb::componentCount(Type type) {
   return isa<Vec3Type>(type) ? 3 : isa<Mat3Type>(type) ? 9 : 1;
 }

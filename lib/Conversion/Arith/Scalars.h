@@ -11,6 +11,9 @@ namespace mlir::nb {
 /// Scalars that a value or one table entry holds.
 int64_t componentCount(Type type);
 
+/// `element`, or lanes of it where `like` is lanes.
+Type withElement(Type like, Type element);
+
 Value indexConstant(OpBuilder &b, Location loc, int64_t value);
 /// `type` is one that an attribute can hold: float, integer, index or lanes of it.
 Value zeroConstant(OpBuilder &b, Location loc, Type type);

@@ -3,6 +3,7 @@
 #include "dialect/CrystalShapes.h"
 #include "lib/Conversion/Arith/GratingMagnitude.h"
 #include "lib/Conversion/Arith/Polynomials.h"
+#include "lib/Conversion/Arith/Scalars.h"
 #include "lib/Conversion/Arith/WholeGrating.h"
 #include "lib/Experiment/PhysicalConstants.h"
 
@@ -17,14 +18,9 @@ using namespace mlir;
 using namespace mlir::nb;
 
 namespace {
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr double rounder = 0x1.8p20 + 0.5;
 constexpr double unit = 0x1p-32; ///< one unit of FixedPointIndex::rest, in turns
-
-Type withElement(Type like, Type element) {
-  auto lanes = dyn_cast<VectorType>(like);
-  return lanes ? Type(lanes.clone(element)) : element;
-}
 
 /// The upper or lower half of every element's bits.
 Value halfOf(Value bits, bool upper, Arithmetic &a) {

@@ -1,6 +1,7 @@
 #include "lib/Conversion/Loops/EntryPoint.h"
 
 #include "dialect/NB.h"
+#include "lib/Conversion/Arith/Scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -26,11 +27,6 @@ Value EntryPoint::integer(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
 }
 Value EntryPoint::index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-/// The element type, or a vector of it where `type` is a vector.
-static Type withElement(Type type, Type element) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector ? Type(vector.clone(element)) : element;
-}
 Type EntryPoint::storedType(Type type) {
   return getElementTypeOrSelf(type).isIndex()
              ? withElement(type, IntegerType::get(type.getContext(), 64))

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,7 +45,12 @@ struct ReflectionTable {
 
   std::size_t rows() const { return panel.size(); }
   /// Throws std::invalid_argument if there is no column of this name.
-  std::span<const double> column(std::string_view name) const;
+  std::span<const double> column(std::string_view name) const {
+    for (std::size_t i = 0; i != programColumns.size(); ++i)
+      if (programColumns[i].name == name)
+        return columns[i];
+    throw std::invalid_argument("a table of reflections has no column '" + std::string(name) + "'");
+  }
 };
 
 /// A number for each entry of a table's columns, such as their derivatives along a direction.
