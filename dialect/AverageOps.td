@@ -14,12 +14,12 @@ def NB_DeviateOp : NB_Op<"deviate", !listconcat(NB_EntryTraits, [
                    "::llvm::cast<::mlir::nb::TableType>($_self).getElementType()">])> {
   let summary = "one draw of a quantity that is averaged over its distribution";
   let description = [{
-    `table[draw]`, from a table of draws: a number, or the three independent components of a
-    vector. `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a
-    standard deviation of 1. A sum over the dimension `draw` whose body takes such values is an
-    average by draws, times their number. `nb-close-averages` takes the average over the
-    distribution itself in its place where it can, and reads the table where it is told to draw:
-    by an `nb.lookup`, `inbounds` or not as this op is.
+    `table[draw]`, from a table of draws: a number, or the three independent components of a vector.
+    `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a standard
+    deviation of 1. A sum over the dimension `draw` whose body takes such values is an average by
+    draws, times their number. `nb-close-averages` replaces it by the average over the distribution
+    itself or, if draws are requested, this op by an `nb.lookup` in the table, `inbounds` if this op
+    is.
 
     Example:
     ```mlir
@@ -38,10 +38,10 @@ def NB_DeviateOp : NB_Op<"deviate", !listconcat(NB_EntryTraits, [
 def NB_NeighbourOp : NB_PureOp<"neighbour", [InactiveOp, AllTypesMatch<["hkl", "result"]>]> {
   let summary = "one of the reflections about a fractional Miller index";
   let description = [{
-    The cube of `2 around + 1` reflections a side about the nearest reflection of `hkl`, counted
-    with l fastest, has this reflection at `number`. A sum over the dimension `reflection` adds up
-    what all of them contribute to a pixel. After `nb-cull` it runs over the reflections that the
-    runtime lists, not over the cube.
+    Reflection number `number` of a cube of reflections, with l fastest. The centre of the cube is
+    the reflection nearest to `hkl`, and its edges are `2 around + 1` reflections long. A sum over
+    the dimension `reflection` adds up the contributions of all of them to a pixel. After `nb-cull`
+    it runs over the reflections that the runtime lists, not over the cube.
 
     Example:
     ```mlir

@@ -306,8 +306,7 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     only) r2 is instead the C program's `|delta_h a* + delta_k b* + delta_l c*|^2 (Na Nb Nc)^2`
     with lengths in 1/Angstrom.
 
-    The op says which index it takes: the whole one, or with `fraction` delta itself
-    (`nb-peel-miller-index`).
+    With `fraction` the operand is delta instead of the whole index (`nb-peel-miller-index`).
 
     Constraints:
     * (C1) `fudge` is present exactly when the shape is not `square`

@@ -43,11 +43,11 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
     both inclusive, are evaluated; with `mask`, only those whose mask value is not 0. All others
     are 0 in images and missing from sums.
 
-    `lanes` (set by `nb-vectorize`): the body computes that many neighbouring pixels along fast
-    at once, and the induction variable of fast is a vector of their indices; lanes past the end
-    of a row are computed and dropped. Sums are over the lanes, too: results never have lanes.
-    `rows`, beside them: the lanes are as many rows, one after the other, of neighbouring pixels,
-    and the induction variable of slow is a vector, too. Only what `nb-cull` has marked has rows.
+    `lanes` (set by `nb-vectorize`): the body computes that many neighbouring pixels along fast at
+    once, and the induction variable of fast is a vector of their indices; lanes past the end of a
+    row are computed and dropped. Sums are over the lanes, too: results never have lanes. `rows`,
+    only in images that `nb-cull` has marked: the lanes are that many rows of neighbouring pixels,
+    one row after another, and the induction variable of slow is a vector, too.
 
     Constraints:
     * (C1) the dimensions are panel, slow, fast, in this order
@@ -116,8 +116,8 @@ def NB_FirstOp : NB_LoopOp<"first"> {
   let summary = "the first value, in loop order, whose condition holds";
   let description = [{
     Searches the combinations of the induction variables in order, last dimension fastest, for the
-    first one where the yielded condition holds, and returns the values yielded there, or 0 if
-    there is none. The body is evaluated for all of them, those behind the first one as well.
+    first one where the yielded condition holds, and returns the values yielded there, or 0 if there
+    is none. The body is evaluated for all combinations, also for those after the first one.
 
     This is how the C program picks the one polarization factor of a pixel: that of the first
     layer, sub-pixel and source that the resolution cutoff does not remove.
@@ -180,11 +180,11 @@ def NB_LookupOp : NB_Op<"lookup", !listconcat(NB_EntryTraits, [
   let description = [{
     `table[indices]`. Reading outside the table is undefined.
 
-    No pass lets a lookup run where the program does not run it (ahead of a loop that may have no
-    rounds, beside a branch that is not taken) unless the entry is known to be there: the indices
-    are induction variables of loops as long as an `nb.tabulate`, or the lookup is `inbounds`. That
-    is a promise: the entry exists wherever the indices do. A table argument has room for one entry
-    at least, so that `nb-remove-branches` reads entry 0 in place of one that a branch guards.
+    Passes execute a lookup speculatively (before a loop that may have no iterations, or in place of
+    a branch) only if the entry is known to exist: the indices are induction variables of loops with
+    the counts of an `nb.tabulate`, or the lookup is `inbounds`, which asserts that the entry exists
+    wherever the indices do. A table argument has memory for at least one entry, so
+    `nb-remove-branches` can read entry 0 in place of an entry that a branch guards.
 
     Constraints:
     * (C1) as many indices as the table has dimensions
@@ -241,12 +241,11 @@ def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments], NB
 def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
   let summary = "where light can fall, and so which samples need not be computed";
   let description = [{
-    The numbers with which the runtime finds the blocks of pixels and the orientations that can have
+    The numbers with which the runtime finds the blocks of pixels and the orientations that may have
     light. `nb-cull` adds this op for an image whose samples are zero unless the fractional Miller
-    index is near an integer; `docs/culling-methods.md` has the proof and says what the runtime does.
-    `numbers` and `tables` are those of `nb_reach_numbers` and `nb_reach_tables` in
-    `nanobragg/KernelABI.h`, in their order. It computes nothing: a program means the same without
-    it.
+    index is near an integer; see `docs/culling-methods.md` for the proof and the runtime. `numbers`
+    and `tables` are those of `nb_reach_numbers` and `nb_reach_tables` in `nanobragg/KernelABI.h`,
+    in their order. The op computes nothing: without it, the program has the same result.
 
     Example:
     ```mlir

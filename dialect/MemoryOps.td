@@ -15,7 +15,7 @@ def NB_PartsOp : NB_PureOp<"parts"> {
 
     Constraints:
     * (C1) the value is an argument of a function
-    * (C2) the results have the types that the value's type says
+    * (C2) the number and types of the results follow from the type of the value
 
     Example:
     ```mlir
@@ -32,8 +32,8 @@ def NB_PartsOp : NB_PureOp<"parts"> {
 def NB_StoredOp : NB_PureOp<"stored"> {
   let summary = "the value that a buffer holds";
   let description = [{
-    What a kernel returns lies in memory: an image, a sum over pixels, a table. `convert-nb-to-loops`
-    puts this op ahead of the function's return. `nb-outline-kernel` replaces the buffer by the
+    Images, sums over pixels and tables that a kernel returns are in memory. `convert-nb-to-loops`
+    inserts this op before the function's return. `nb-outline-kernel` replaces the buffer by the
     memory that the caller gives.
 
     Constraints:

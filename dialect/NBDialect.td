@@ -26,31 +26,29 @@ def NB_Dialect : Dialect {
     `nb-vectorize` makes of scalars.
 
     Floating point. Ops of this dialect are physics, over finite numbers: a pass may reorder, factor
-    and approximate them to the last digits. `nb.sum` and `nb.image` add their terms in any order. Ops
-    of arith and math mean what IEEE 754 says, in the order in which they stand, infinities and NaN
-    included, unless their fast-math flags allow more:
+    and approximate them to the last digits. `nb.sum` and `nb.image` add their terms in any order.
+    Ops of arith and math follow IEEE 754, in their order, including infinities and NaN, unless
+    their fast-math flags allow more:
     * `reassoc` `nnan` `ninf`, all three: `nb-factor-sums` takes a factor out of a sum
     * `reassoc` `contract`: the parts of a term are added one by one
     * `arcp`: `nb-vectorize` multiplies by the reciprocal of a divisor that all lanes share
-    * `afn`: `convert-nb-to-arith` computes sin, cos, exp and rsqrt in steps of its own, right to a
-      few ulp for results and arguments that are normal numbers, for angles up to a few thousand
-      turns, and for an exponential between 1e-307 and 1e307 (in f32 1e-18 and 1e38); a smaller one
-      is 0. Without, they are those of the math library
+    * `afn`: `convert-nb-to-arith` computes sin, cos, exp and rsqrt without the math library,
+      accurate to a few ulp for normal numbers, angles up to a few thousand turns, and exponentials
+      between 1e-307 and 1e307 (in f32 1e-18 and 1e38); smaller exponentials are 0
     * `contract`: LLVM fuses a product and a sum; no other flag reaches LLVM
 
     The frontend writes `fastmath<fast>`, and so do rules of derivatives of ops of this dialect; a
     derivative of an op of arith or math has the flags of that op. `nb-set-precision`,
-    `nb-close-averages` and `nb-cull` change numbers beyond that, as they are told to.
+    `nb-close-averages` and `nb-cull` change numbers beyond that, on request.
 
-    Passes find by attributes what another one made; the dialect checks that they stand where they
-    belong:
+    Passes mark their results for later passes by attributes, whose places the dialect verifies:
     * `nb.name`, `nb.unit`: texts on arguments and results of functions; a name is given once
     * `nb.fixed`: on an argument of a function, the count that `nb-fix-counts` compiled in for it
     * `nb.loop`: `#nb.dim<panel>`, `#nb.dim<slow>` or `#nb.dim<fast>` on a loop that
       `convert-nb-to-loops` made of an image
-    * `nb.accumulator`, `nb.scratch`: on memory that sums over pixels are added up in
-    * `nb.scattered`: on an addition to such memory, `memref.atomic_rmw`, that each pixel makes at
-      another place
+    * `nb.accumulator`, `nb.scratch`: on memory in which sums over pixels are accumulated
+    * `nb.scattered`: on a `memref.atomic_rmw` to such memory, whose address differs from pixel to
+      pixel
     * `nb.guard`: on an `arith.select` that `nb-remove-branches` made of the index of a lookup in a
       branch
     * `nb.kernel`: on the entry point that renders a tile, the function's signature

@@ -98,16 +98,16 @@ def NB_PointSpreadOp : NB_PureOp<"point_spread", [
   let summary = "light spreads over the neighbours of its pixel";
   let description = [{
     `result[p][s][f] = sum over |i|, |j| <= radius of share(i, j) image[p][s - i][f - j]`, where an
-    image is 0 beyond its edges. A share is the integral over the pixel (i, j) of
-    `exp(-4 ln 2 (r/w)^2) 4 ln 2 / (pi w^2)` (`gauss`) or `g / (2 pi) (g^2 + r^2)^(-3/2)` with
-    `g = 0.652383013252053 w` (`fiber`; J. M. Holton, C. Nielsen, K. A. Frankel, J. Synchrotron
-    Rad. 19 (2012) 1006), divided by that over the whole square, with the full width at half maximum
-    `w = fwhm / pixel_size` in pixels.
+    image is 0 beyond its edges. A share is the integral over the pixel (i, j) of `exp(-4 ln 2
+    (r/w)^2) 4 ln 2 / (pi w^2)` (`gauss`) or `g / (2 pi) (g^2 + r^2)^(-3/2)` with `g =
+    0.652383013252053 w` (`fiber`; J. M. Holton, C. Nielsen, K. A. Frankel, J. Synchrotron Rad. 19
+    (2012) 1006), divided by the integral over the whole square. `w = fwhm / pixel_size` is the full
+    width at half maximum in pixels.
 
     The op is linear in the image. Shares depend on distances alone, so the op is its own transpose.
-    With `order` 1 or 2 it spreads by the first or second derivative of the shares with respect to
-    `w`: along changes of the image, the width and the pixel's size the result changes by the op of
-    the image's change, plus the op with `order = 1` times `(dfwhm - w dpixel_size) / pixel_size`.
+    With `order` 1 or 2 the shares are replaced by their first or second derivatives with respect to
+    `w`. The differential of the result is therefore the op applied to the change of the image, plus
+    the op with `order = 1` times `(dfwhm - w dpixel_size) / pixel_size`.
 
     Pixels outside of `roi` and those whose mask is 0 are 0 in the result, as in `nb.image`; light of
     all pixels of the image reaches the others. The result may have a smaller precision than the image.

@@ -8,16 +8,16 @@ def NB_TabulatedFactorOp : NB_ExpandableOp<"tabulated_factor", [
     AllTypesMatch<["values", "nodes"]>, AllTypesMatch<["stol", "first", "last", "result"]>]> {
   let summary = "structure factor from a table over sin(theta)/lambda";
   let description = [{
-    The value at `stol` of the polynomial through the two entries of the table on either side of it;
-    in the first and last interval, where one of them is missing, through the three that are there
-    (two, of a table of two). Outside the table it is that of the table's edge. In electrons per
+    The value at `stol` of the polynomial through the two nearest entries of the table on either
+    side; in the first and last interval, through the nearest three entries (in a table of two,
+    through both). Outside the table the value is that of the nearest end. In electrons per
     molecule; `stol` and `nodes` in 1/m.
 
     `values` may hold several tables one after another. This op reads the entries from `first` to
     `last`, both included, whole numbers. Their nodes ascend. `values` and `nodes` are lists: grids
     in which h and k are 0. The result depends on the operands only. nonBragg.c and nanoBragg.cpp
-    (simtbx, `add_background`) take the same four entries, but begin the search where the search for
-    the pixel before has ended.
+    (simtbx, `add_background`) use the same four entries, but begin the search at the place found
+    for the previous pixel.
 
     A table has at most 65536 entries.
 
@@ -43,13 +43,13 @@ def NB_TablePositionOp : NB_ExpandableOp<"table_position", [
     AllTypesMatch<["first", "last", "at", "result"]>]> {
   let summary = "where between the entries of a table a number lies";
   let description = [{
-    `i + (at - nodes[i]) / (nodes[i + 1] - nodes[i])` for the entry i at or below `at`: a whole number
-    at a node, a fraction between two nodes. It is continuous. Outside the table it is the position
-    of the table's edge.
+    `i + (at - nodes[i]) / (nodes[i + 1] - nodes[i])` for the entry i at or below `at`: a whole
+    number at a node, a fraction between two nodes. It is continuous. Outside the table it is the
+    position of the nearest end.
 
-    The table is the entries from `first` to `last` of the list `nodes`, both included, whole
-    numbers. Nodes ascend; there are at most 65536. A table of one entry has the position `first`
-    everywhere. `nodes` is a list: a grid in which h and k are 0.
+    The table consists of the entries `first` to `last` (whole numbers, both included) of the list
+    `nodes`. Nodes ascend; there are at most 65536. In a table of one entry the position is always
+    `first`. `nodes` is a list: a grid in which h and k are 0.
 
     Example:
     ```mlir

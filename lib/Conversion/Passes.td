@@ -29,8 +29,8 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
   }];
   let options = [
     Option<"warp", "warp", "int64_t", "0",
-           "threads that run in step on a GPU, where pixels are computed at the same time and add to "
-           "sums by memref.atomic_rmw; 0: a processor's loops">
+           "threads of a warp on a GPU, where pixels are computed concurrently and add to sums by "
+           "memref.atomic_rmw; 0: a processor's loops">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
@@ -166,7 +166,7 @@ def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
 }
 
 def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
-  let summary = "add what all threads of a warp add to one place in one addition";
+  let summary = "combine the additions of a warp to one address";
   let description = [{
     In each `gpu.launch`, the `memref.atomic_rmw addf` of a block of ops become a sum over the
     threads of a warp, in a fixed order, and one load, addition and store. All threads of the warp

@@ -86,7 +86,7 @@ def ApplyPatterns : Pass<"nb-apply-patterns", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"files", "files", "std::string", "files of patterns">,
     Option<"text", "text", "std::string", "\"\"",
-           "patterns or a schedule themselves, as a file has them; `nb-try --tune` writes them here">
+           "text of patterns or of a schedule, instead of a file; `nb-try --tune` sets it">
   ];
   let dependentDialects = ["::mlir::nb::NBDialect", "::mlir::pdl::PDLDialect",
                            "::mlir::pdl_interp::PDLInterpDialect", "::mlir::arith::ArithDialect",
@@ -137,7 +137,7 @@ def SplitResponse : Pass<"nb-split-response"> {
 }
 
 def PeelMillerIndex : Pass<"nb-peel-miller-index"> {
-  let summary = "take lattice factors of the fraction of the Miller index";
+  let summary = "evaluate lattice factors at the fraction of the Miller index";
   let description = [{
     Splits a fractional Miller index into its nearest reflection and the exact remainder, `delta =
     hkl - nearest(hkl)`, computed once. `nb.lattice_factor` then takes `fraction delta`; nearest
@@ -223,7 +223,7 @@ def SplitSums : Pass<"nb-split-sums"> {
 }
 
 def FactorSums : Pass<"nb-factor-sums"> {
-  let summary = "apply factors and conditions that do not change in a sum after it";
+  let summary = "move invariant factors and conditions out of sums";
   let description = [{
     `sum(x * w)` becomes `sum(x) * w`, and `sum(c ? x : 0)` becomes `c ? sum(x) : 0`, if w and c do
     not change in the sum. A factor is also found inside linear ops, such as scalar products or a

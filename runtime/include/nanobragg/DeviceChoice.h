@@ -27,7 +27,7 @@ struct NB_CPP_API DeviceChoice {
   static constexpr int every = -1; ///< as the number: all GPUs that are like the first
   Kind kind = Kind::Auto;
   int number = 0;                    ///< the GPU's, in the order of its driver
-  const GpuVendor *vendor = nullptr; ///< with Gpu; null of "all", and otherwise
+  const GpuVendor *vendor = nullptr; ///< only with Gpu; null for "all"
   int warp = usualWarp;              ///< threads that run in step in GpuOnCpu, 32 or 64
 
   constexpr DeviceChoice() = default;
@@ -42,7 +42,7 @@ struct NB_CPP_API DeviceChoice {
   static std::optional<DeviceChoice> fromString(std::string_view text);
   /// "auto, cpu, gpu-on-cpu, gpu-on-cpu:64, all, cuda, cuda:N, cuda:all, ...": for help texts.
   static std::string words();
-  /// "'text' is not a device; say auto, cpu, ..."
+  /// "'text' is not a device; use one of auto, cpu, ..."
   static std::string refusal(std::string_view text);
   std::string toString() const;
   bool operator==(const DeviceChoice &) const = default;

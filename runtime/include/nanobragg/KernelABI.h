@@ -14,7 +14,7 @@
  *   run_tile(arguments, workspace, &tile, outputs, accumulator, scratch);
  *                                                          once per tile, from any thread
  *   finish(arguments, workspace, accumulators, count, outputs);
- *                                                          when all tiles are done; NULL: no need
+ *                                                          after all tiles, unless it is NULL
  *
  * A kernel of a GPU has no run_tile but code for the GPU, see nb_device_kernel; the other functions
  * run on the host as always.
@@ -25,11 +25,11 @@
  *
  * Sums over pixels: each accumulator is accumulator_size(arguments) bytes, 64-byte aligned, zeroed
  * before its first tile; tiles that run concurrently have different ones. `scratch` is
- * scratch_size(arguments) bytes, 64-byte aligned, which no other tile uses meanwhile; what it holds
- * means nothing before and after. finish adds the accumulators in their order, so that the result
- * depends on how the rows were split into tiles and these dealt to accumulators, and on nothing
- * else: whoever does that the same way gets the same bits for any number of threads. finish may
- * write into the accumulators. */
+ * scratch_size(arguments) bytes, 64-byte aligned, not shared with a tile that runs at the same
+ * time; its content is undefined before and after. finish adds the accumulators in order and may
+ * write into them. The result depends only on the division of the rows into tiles and on the
+ * accumulator of each tile: if these are the same, the bits are the same for any number of threads.
+ */
 #ifndef NANOBRAGG_KERNELABI_H
 #define NANOBRAGG_KERNELABI_H
 
@@ -40,9 +40,9 @@
 extern "C" {
 #endif
 
-/* The version changes when a field gets another meaning or place; a program runs kernels of its own
- * version alone. New fields are added at the end of nb_kernel_descriptor, nb_reach_numbers,
- * nb_reach_tables, nb_tile and nb_lit, and leave it as it is:
+/* The version changes when a field gets another meaning or place; a program runs only kernels of
+ * its own version. It does not change when fields are added, at the end of nb_kernel_descriptor,
+ * nb_reach_numbers, nb_reach_tables, nb_tile and nb_lit:
  *
  *  - A descriptor contains its own size and those of the two structures that `reach` fills. Check a
  *    field that was added after version 14 by NB_KERNEL_HAS before reading it; in the other two
@@ -131,8 +131,8 @@ typedef struct nb_tile {
   int64_t panel;
   int64_t slow_begin;
   int64_t slow_end;
-  const nb_lit *lit; /* for kernels with `reach`, which compute these blocks and look at no rows;
-                      * all other pixels of images are the caller's to clear */
+  const nb_lit *lit; /* for kernels with `reach`, which compute these blocks and ignore the rows;
+                      * the caller clears all other pixels of images */
 } nb_tile;
 
 /* The numbers by which the runtime finds where light can fall, see `reach`; counts are doubles,
@@ -144,7 +144,7 @@ typedef struct nb_reach_numbers {
   double panels, slow_pixels, fast_pixels;
   double fast_min, fast_max, slow_min, slow_max; /* the region of interest, inclusive */
   double beams, bases;                           /* entries of the tables of these */
-  double group;                                  /* so many neighbouring bases are alike */
+  double group;                                  /* number of consecutive bases that are similar */
   double depths;                                 /* entries of the table of these */
   double oversample;
   double pixel_size;             /* m */
@@ -160,9 +160,9 @@ typedef struct nb_reach_numbers {
   /* 1: terms are averages in closed form, and bases are reflections, see nb_reach_tables; `group`,
    * `grating` and what belongs to it are unused. */
   double averaged;
-  double bound;                  /* a term whose exponent is above this counts for nothing */
+  double bound;                  /* terms whose exponent is above this are ignored */
   double normals;                /* variables that are normal, of mean 0 and variance 1 */
-  double boxes;                  /* and such that are uniform between -1/2 and 1/2 */
+  double boxes;                  /* variables that are uniform between -1/2 and 1/2 */
   double spots;                  /* 1: bases are spots of a table, see nb_reach_tables */
   double h_most, k_most, l_most; /* (h, k, l), |h| <= h_most and so on, has the number ((h + h_most)
                                   * (2 k_most + 1) + k + k_most) (2 l_most + 1) + l + l_most */
@@ -176,22 +176,22 @@ typedef struct nb_reach_tables {
   int64_t direct;     /* double[9]: rows a, b, c, in m */
   int64_t incident;   /* double[3]: k */
   int64_t wavelength; /* in m */
-  /* For flat panels, double[3] for each: where they begin, and their axes. For curved panels the
-   * angles of nb.curved_position about the slow and the fast axis, and 0, in rad, at the points
-   * with fast, slow coordinate and depth 0 0 0, 1 0 0, 0 1 0 and 0 0 1 m. */
+  /* double[3] for each panel. Flat ones: the corner of the first pixel, and the axes. Curved ones:
+   * (angle about the slow axis, angle about the fast axis, 0) of nb.curved_position, in rad, at the
+   * points with (fast, slow, depth) = (0, 0, 0), (1, 0, 0), (0, 1, 0) and (0, 0, 1) m. */
   int64_t origin, fast_axis, slow_axis, normal;
   int64_t depth;       /* in m */
   int64_t direction;   /* double[3] for each pixel and each of its samples: d */
-  int64_t curved_beam; /* double[3] for each curved panel: what is turned */
-  int64_t curved_fast; /* about this axis at last */
-  int64_t curved_slow; /* and about this one at first */
+  int64_t curved_beam; /* double[3] for each curved panel: the vector that is rotated, */
+  int64_t curved_fast; /* about this axis last */
+  int64_t curved_slow; /* and about this one first */
   int64_t radius;      /* for each curved panel and each depth, in m */
 
   /* For averaged programs the derivatives of a beam's numbers with respect to the variables t that
    * its terms are averages over, normal ones first: for each beam and each variable, beam after
-   * beam. `direct` has one entry for each beam. A pixel is an area, and a sensor has all depths
-   * between the least and the largest; of a table of directions a pixel is what lies between its
-   * entries, its corners.
+   * beam. `direct` has one entry for each beam. Pixels are areas, and a sensor has all depths
+   * between the least and the largest; in a table of directions, the entries of a pixel are its
+   * corners.
    *
    * With q = (d - k) / lambda and h = B q, the derivative of h with respect to t is J = B' q + B
    * q', where q' = -k' / lambda - q lambda' / lambda. With C = (2 form)^-1 + the sum of J J^T over
@@ -201,10 +201,10 @@ typedef struct nb_reach_tables {
   int64_t varied_wavelength; /* in m */
   int64_t varied_incident;   /* double[3] */
 
-  /* For spots: fast, slow in pixels from the corner of the panel, and its number; and to how far
-   * along both a spot has light, and their correlation: it is an ellipse. Where the image is a list
-   * of pixels, `directions` is 1 and `direction` has fast, slow and the panel of each; of this
-   * image a row is of one panel. All else is unused. */
+  /* For spots: place (fast, slow, in pixels from the corner of the panel, and number of the panel)
+   * and extent (an ellipse: largest distances along fast and slow, and their correlation). If the
+   * image is a list of pixels, `directions` is 1, `direction` contains fast, slow and panel of each
+   * pixel, and the pixels of a row are on one panel. All else is unused. */
   int64_t spot_place;  /* double[3] */
   int64_t spot_extent; /* double[3] */
 } nb_reach_tables;
@@ -278,8 +278,8 @@ typedef struct nb_kernel_descriptor {
   void (*run_tile)(const void *const *arguments, const void *workspace, const nb_tile *tile,
                    void *const *outputs, void *accumulator, void *scratch);
 
-  /* These four are NULL in a kernel that only renders images; accumulator and scratch are then. A
-   * kernel of a GPU needs no scratch memory. */
+  /* These four are NULL in a kernel that only renders images, and so are its accumulator and
+   * scratch. A kernel of a GPU needs no scratch memory. */
 
   /* Bytes of one accumulator. */
   int64_t (*accumulator_size)(const void *const *arguments);
@@ -313,8 +313,8 @@ typedef struct nb_kernel_descriptor {
  * another name). The result is the first of the versions, see `alternative`. */
 typedef const nb_kernel_descriptor *(*nb_kernel_get_descriptor_fn)(void);
 
-/* The section of a kernel file, shared object or object, that says the same to a reader who cannot
- * or will not run it: for each version lines `KEY VALUE`, ended by a null byte. */
+/* The section of a shared object or object with the same information for programs that do not load
+ * it: for each version lines `KEY VALUE`, ended by a null byte. */
 #define NB_KERNEL_TEXT_SECTION ".nb_kernel"
 
 #ifdef __cplusplus
