@@ -26,7 +26,7 @@ constexpr SemanticSwitch switches[] = {
      "takes a ratio within 64 roundings of a whole number as that number",
      "-xtalsize -oversample -phistep -hdivstep -vdivstep -detsize"},
     {"interpolation-choice", &Semantics::interpolationChoice,
-     "chooses interpolation by the numbers of cells before the crystal size sets them",
+     "chooses interpolation by the numbers of cells that were given before -xtalsize changes them",
      "chooses interpolation by the final numbers of cells",
      "-xtalsize -interpolate -nointerpolate"},
     {"source-weights", &Semantics::sourceWeights, "ignores the weight column",
@@ -45,8 +45,8 @@ constexpr SemanticSwitch switches[] = {
     {"curved-detector", &Semantics::curvedDetector,
      "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image, "
      "and computes solid angles and absorption as for a flat detector",
-     "bends the detector by the distances along slow and fast from its intersection with the line "
-     "of the beam, on either side of the sample; rays meet it at a right angle",
+     "bends the detector into a sphere about the sample: the distances along slow and fast from "
+     "the point where the line of the beam meets it become arcs, and rays meet it at a right angle",
      "-curved_det -detector_thick"},
     {"detector-faces", &Semantics::detectorFaces,
      "counts light on the back of the detector as negative, and lets absorption grow with depth",
