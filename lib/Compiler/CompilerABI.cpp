@@ -1,8 +1,8 @@
 #include "nanobragg/CompilerABI.h"
 
 #include "lib/Compiler/CodeGen/Compiler.h"
-#include "lib/Compiler/CodeGen/PortUse.h"
 #include "lib/Compiler/CodeGen/ReadLines.h"
+#include "lib/Compiler/CodeGen/Stats/PortUse.h"
 #include "lib/Compiler/Compare/CompareEngines.h"
 #include "lib/Compiler/Lab/Judge.h"
 #include "lib/Compiler/Lab/TrialText.h"

@@ -1,10 +1,10 @@
 #include "lib/Interpreter/Interpreter.h"
 
-#include "lib/Interpreter/CheckFinite.h"
 #include "lib/Interpreter/Map.h"
+#include "lib/Interpreter/Observers/CheckFinite.h"
+#include "lib/Interpreter/Observers/Trace.h"
 #include "lib/Interpreter/Run.h"
 #include "lib/Interpreter/StructureFactor.h"
-#include "lib/Interpreter/Trace.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

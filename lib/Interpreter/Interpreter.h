@@ -10,7 +10,7 @@
 #ifndef NB_INTERPRETER_INTERPRETER_H
 #define NB_INTERPRETER_INTERPRETER_H
 
-#include "lib/Interpreter/Probes.h"
+#include "lib/Interpreter/Observers/Probes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

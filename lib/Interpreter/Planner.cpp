@@ -1,6 +1,6 @@
 #include "lib/Interpreter/Planner.h"
 
-#include "lib/Interpreter/Observer.h"
+#include "lib/Interpreter/Observers/Observer.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

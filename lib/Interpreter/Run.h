@@ -2,7 +2,7 @@
 #ifndef NB_INTERPRETER_RUN_H
 #define NB_INTERPRETER_RUN_H
 
-#include "lib/Interpreter/Observer.h"
+#include "lib/Interpreter/Observers/Observer.h"
 
 namespace mlir::nb {
 

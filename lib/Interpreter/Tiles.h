@@ -2,7 +2,7 @@
 #ifndef NB_INTERPRETER_TILES_H
 #define NB_INTERPRETER_TILES_H
 
-#include "lib/Interpreter/Observer.h"
+#include "lib/Interpreter/Observers/Observer.h"
 
 #include <atomic>
 #include <map>

@@ -5,7 +5,7 @@
 #include "lib/Compiler/CodeGen/CodeGen.h"
 #include "lib/Compiler/CodeGen/Compiler.h"
 #include "lib/Compiler/CodeGen/DescribeKernel.h"
-#include "lib/Compiler/CodeGen/KernelStats.h"
+#include "lib/Compiler/CodeGen/Stats/KernelStats.h"
 #include "lib/Compiler/Pipelines/Pipelines.h"
 
 #include "mlir/IR/MLIRContext.h"

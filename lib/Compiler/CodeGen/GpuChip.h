@@ -2,8 +2,8 @@
 #ifndef NB_COMPILER_GPUCHIP_H
 #define NB_COMPILER_GPUCHIP_H
 
-#include "lib/Compiler/CodeGen/InstructionKind.h"
-#include "lib/Compiler/CodeGen/PortUse.h"
+#include "lib/Compiler/CodeGen/Stats/InstructionKind.h"
+#include "lib/Compiler/CodeGen/Stats/PortUse.h"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 #ifndef NB_LAB_RECORDING_H
 #define NB_LAB_RECORDING_H
 
-#include "lib/Compiler/CodeGen/KernelStats.h"
+#include "lib/Compiler/CodeGen/Stats/KernelStats.h"
 #include "lib/Compiler/Lab/Trial.h"
 #include "lib/Compiler/Pipelines/Remarks.h"
 

@@ -4,8 +4,8 @@
 #define NB_COMPILER_KERNELSTATS_H
 
 #include "lib/Compiler/CodeGen/GpuChip.h"
-#include "lib/Compiler/CodeGen/InstructionKind.h"
-#include "lib/Compiler/CodeGen/PortUse.h"
+#include "lib/Compiler/CodeGen/Stats/InstructionKind.h"
+#include "lib/Compiler/CodeGen/Stats/PortUse.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"

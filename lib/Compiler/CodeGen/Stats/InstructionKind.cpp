@@ -1,4 +1,4 @@
-#include "lib/Compiler/CodeGen/InstructionKind.h"
+#include "lib/Compiler/CodeGen/Stats/InstructionKind.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"

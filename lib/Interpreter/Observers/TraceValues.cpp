@@ -1,4 +1,4 @@
-#include "lib/Interpreter/TraceValues.h"
+#include "lib/Interpreter/Observers/TraceValues.h"
 
 #include "lib/Experiment/Units.h"
 #include "lib/Interpreter/Algebra.h"

@@ -1,4 +1,4 @@
-#include "lib/Compiler/CodeGen/KernelStats.h"
+#include "lib/Compiler/CodeGen/Stats/KernelStats.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

@@ -1,4 +1,4 @@
-#include "lib/Compiler/CodeGen/DeviceNotes.h"
+#include "lib/Compiler/CodeGen/Stats/DeviceNotes.h"
 
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"

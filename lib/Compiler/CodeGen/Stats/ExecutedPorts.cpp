@@ -1,4 +1,4 @@
-#include "lib/Compiler/CodeGen/PortUse.h"
+#include "lib/Compiler/CodeGen/Stats/PortUse.h"
 
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"

@@ -1,4 +1,4 @@
-#include "lib/Compiler/CodeGen/DeviceMemory.h"
+#include "lib/Compiler/CodeGen/Stats/DeviceMemory.h"
 
 #include "lib/Conversion/KernelLayout.h"
 

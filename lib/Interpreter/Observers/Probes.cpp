@@ -1,4 +1,4 @@
-#include "lib/Interpreter/Probes.h"
+#include "lib/Interpreter/Observers/Probes.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"

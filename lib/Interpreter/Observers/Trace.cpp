@@ -1,6 +1,6 @@
-#include "lib/Interpreter/Trace.h"
+#include "lib/Interpreter/Observers/Trace.h"
 
-#include "lib/Interpreter/TraceValues.h"
+#include "lib/Interpreter/Observers/TraceValues.h"
 
 using namespace mlir;
 using namespace mlir::nb;

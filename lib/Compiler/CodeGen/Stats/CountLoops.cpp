@@ -1,5 +1,5 @@
 #include "lib/Compiler/CodeGen/CodeGen.h"
-#include "lib/Compiler/CodeGen/KernelStats.h"
+#include "lib/Compiler/CodeGen/Stats/KernelStats.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"

@@ -1,4 +1,4 @@
-#include "lib/Interpreter/CheckFinite.h"
+#include "lib/Interpreter/Observers/CheckFinite.h"
 
 #include "lib/Interpreter/Names.h"
 

@@ -1,4 +1,4 @@
-#include "lib/Compiler/CodeGen/PortUse.h"
+#include "lib/Compiler/CodeGen/Stats/PortUse.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
