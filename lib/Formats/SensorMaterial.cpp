@@ -1,17 +1,14 @@
-#include "lib/Inputs/SensorMaterial.h"
+#include "lib/Formats/SensorMaterial.h"
 
 #include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Experiment/Units.h"
-#include "lib/Files/TextScanner.h"
 #include "lib/Formats/StructureFactorFile.h"
-#include "lib/Quantities/CallersWords.h"
-#include "lib/Quantities/UsageError.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace nanobragg {
+namespace nanobragg::io {
 namespace {
 
 struct SensorMaterial {
@@ -31,6 +28,13 @@ const SensorMaterial sensorMaterials[] = {
 
 } // namespace
 
+std::string sensorMaterialNames() {
+  std::string names;
+  for (const SensorMaterial &one : sensorMaterials)
+    names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
 std::vector<double> sensorAbsorption(const std::string &name, const std::vector<double> &energies) {
   const auto material = std::ranges::find(sensorMaterials, name, &SensorMaterial::name);
   if (material == std::end(sensorMaterials))
@@ -38,7 +42,7 @@ std::vector<double> sensorAbsorption(const std::string &name, const std::vector<
   std::vector<double> found(energies.size());
   double weight = 0; // kg/mol
   for (const auto &[element, count] : material->atoms) {
-    const io::Dispersion of = io::dispersionOf(element, energies);
+    const Dispersion of = dispersionOf(element, energies);
     weight += count * of.weight / 1000;
     for (std::size_t i = 0; i != found.size(); ++i)
       found[i] += count * of.fDoublePrime[i];
@@ -50,23 +54,4 @@ std::vector<double> sensorAbsorption(const std::string &name, const std::vector<
   return found;
 }
 
-void loadSensorMaterial(const ExperimentRequest &request, Inputs &inputs) {
-  constexpr double lowest = 1000, highest = 150000, perNode = 1.002; // eV
-  std::vector<double> energies;
-  for (double energy = lowest; energy < highest; energy *= perNode)
-    energies.push_back(energy);
-  const std::string &name = *request.files.sensorMaterial;
-  const std::vector<double> absorption = sensorAbsorption(name, energies);
-  if (absorption.empty()) {
-    std::string names;
-    for (const SensorMaterial &one : sensorMaterials)
-      names += (names.empty() ? "" : ", ") + std::string(one.name);
-    throw UsageError(inWordsOf(request.caller, "--sensor-material") + " does not know " +
-                     io::inQuotes(name) + "; it knows " + names + ", and " +
-                     inWordsOf(request.caller, "-detector_absorb") + " says the depth of others");
-  }
-  for (std::size_t i = 0; i != energies.size(); ++i)
-    inputs.sensorAbsorption.push_back({energies[i], absorption[i]});
-}
-
-} // namespace nanobragg
+} // namespace nanobragg::io

@@ -1,21 +1,19 @@
 // How strongly materials of sensors absorb photons.
-#ifndef NANOBRAGG_INPUTS_SENSORMATERIAL_H
-#define NANOBRAGG_INPUTS_SENSORMATERIAL_H
-
-#include "lib/Inputs/LoadInputs.h"
+#ifndef NANOBRAGG_FORMATS_SENSORMATERIAL_H
+#define NANOBRAGG_FORMATS_SENSORMATERIAL_H
 
 #include <string>
 #include <vector>
 
-namespace nanobragg {
+namespace nanobragg::io {
 
 /// Absorption coefficients (1/m) at energies (eV), without what is scattered: 2 r_e lambda n f'' of
 /// the atoms. Empty if the material is unknown.
 std::vector<double> sensorAbsorption(const std::string &material,
                                      const std::vector<double> &energies);
 
-/// The absorption of the sensor's material. Throws UsageError.
-void loadSensorMaterial(const ExperimentRequest &request, Inputs &inputs);
+/// The names of the known materials, separated by commas.
+std::string sensorMaterialNames();
 
-} // namespace nanobragg
+} // namespace nanobragg::io
 #endif

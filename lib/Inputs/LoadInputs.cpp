@@ -19,7 +19,6 @@
 #include "lib/Inputs/FactorsByEnergyInput.h"
 #include "lib/Inputs/ImageHeader.h"
 #include "lib/Inputs/PanelFile.h"
-#include "lib/Inputs/SensorMaterial.h"
 #include "lib/Inputs/SpectrumInput.h"
 #include "lib/Inputs/StructureFactorInput.h"
 #include "lib/Quantities/CallersWords.h"

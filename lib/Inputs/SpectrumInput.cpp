@@ -4,6 +4,7 @@
 #include "lib/Experiment/Units.h"
 #include "lib/Files/FileError.h"
 #include "lib/Files/TextScanner.h"
+#include "lib/Formats/SensorMaterial.h"
 #include "lib/Formats/SpectrumFile.h"
 #include "lib/Quantities/CallersWords.h"
 #include "lib/Quantities/Printable.h"
@@ -113,6 +114,21 @@ void loadEfficiency(const std::string &path, Inputs &inputs) {
     if (inputs.efficiency[i][0] == inputs.efficiency[i - 1][0])
       throw io::FileError(path, "has two efficiencies at " +
                                     io::shortNumber(inputs.efficiency[i][0] * 1e10) + " A");
+}
+
+void loadSensorMaterial(const ExperimentRequest &request, Inputs &inputs) {
+  constexpr double lowest = 1000, highest = 150000, perNode = 1.002; // eV
+  std::vector<double> energies;
+  for (double energy = lowest; energy < highest; energy *= perNode)
+    energies.push_back(energy);
+  const std::string &name = *request.files.sensorMaterial;
+  const std::vector<double> absorption = io::sensorAbsorption(name, energies);
+  if (absorption.empty())
+    throw UsageError(inWordsOf(request.caller, "--sensor-material") + " does not know " +
+                     io::inQuotes(name) + "; it knows " + io::sensorMaterialNames() + ", and " +
+                     inWordsOf(request.caller, "-detector_absorb") + " says the depth of others");
+  for (std::size_t i = 0; i != energies.size(); ++i)
+    inputs.sensorAbsorption.push_back({energies[i], absorption[i]});
 }
 
 } // namespace nanobragg

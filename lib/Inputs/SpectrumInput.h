@@ -38,5 +38,8 @@ SpectraOfShots spectraOfShots(const std::string &named, std::size_t shots,
 /// The fraction of photons that is counted at each wavelength. Throws io::FileError.
 void loadEfficiency(const std::string &path, Inputs &inputs);
 
+/// The absorption of the sensor's material. Throws UsageError.
+void loadSensorMaterial(const ExperimentRequest &request, Inputs &inputs);
+
 } // namespace nanobragg
 #endif

@@ -2,8 +2,8 @@
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
 #include "lib/Formats/MergedReflections.h"
+#include "lib/Formats/SensorMaterial.h"
 #include "lib/Formats/StructureFactorFile.h"
-#include "lib/Inputs/SensorMaterial.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/array.h>
@@ -72,7 +72,7 @@ void bindReflections(nb::module_ &module) {
   module.def(
       "sensor_absorption",
       [](const std::string &material, double energy) -> std::optional<double> {
-        const std::vector<double> absorption = sensorAbsorption(material, {energy});
+        const std::vector<double> absorption = io::sensorAbsorption(material, {energy});
         return absorption.empty() ? std::nullopt : std::optional(absorption.front());
       },
       nb::arg("material"), nb::arg("energy"),
