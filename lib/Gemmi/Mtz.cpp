@@ -21,7 +21,7 @@ const std::vector<std::string_view> usualMtz = {
 const std::vector<std::string_view> usualMtzWithPhase = {
     "FC_ALL", "FC", "F-model", "FMODEL", "FCALC", "F-calc", "FWT", "FP", "F"};
 
-ColumnKind kindOf(char type) {
+ColumnKind kindOfType(char type) {
   switch (type) {
   case 'F':
     return ColumnKind::Amplitude;
@@ -77,7 +77,7 @@ std::vector<NamedColumn> columnsOf(const gemmi::Mtz &mtz) {
   std::vector<NamedColumn> columns;
   bool minus = false;
   for (const gemmi::Mtz::Column &column : mtz.columns) {
-    ColumnKind kind = kindOf(column.type);
+    ColumnKind kind = kindOfType(column.type);
     if (kind == ColumnKind::AmplitudePlus || kind == ColumnKind::IntensityPlus) {
       const bool saysMinus = column.label.find("(-)") != column.label.npos ||
                              column.label.find("MINUS") != column.label.npos ||
@@ -116,7 +116,8 @@ private:
 
 /// The phase column of the amplitudes: that of their name (FC and PHIC, FWT and PHWT), else the
 /// first behind them.
-std::size_t phaseColumnOf(const std::string &path, const gemmi::Mtz &mtz, std::size_t amplitudes) {
+std::size_t phaseColumnOfMtz(const std::string &path, const gemmi::Mtz &mtz,
+                             std::size_t amplitudes) {
   const std::string &label = mtz.columns[amplitudes].label;
   for (const std::string &name : {"PHI" + label, "PHI" + label.substr(1), "PH" + label.substr(1)})
     if (const gemmi::Mtz::Column *column = mtz.column_with_label(name))
@@ -212,7 +213,7 @@ StructureFactors readMtz(const NameAndLabel &file, const std::string &content, d
     const AmplitudeChoice choice =
         chooseAmplitudes(path, file.label, columns, phases ? usualMtzWithPhase : usualMtz);
     if (phases)
-      phaseColumn = phaseColumnOf(path, mtz, choice.plus);
+      phaseColumn = phaseColumnOfMtz(path, mtz, choice.plus);
     if (!mtz.spacegroup)
       throw FileError(path, "has the space group '" + mtz.spacegroup_name +
                                 "', which is not in the tables of settings; reindex it to a "

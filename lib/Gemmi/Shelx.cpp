@@ -59,7 +59,7 @@ void readHklf(std::istringstream &words, Instructions &found) {
 }
 
 /// LATT: 1 to 7 are P, I, R (obverse), F, A, B and C; below 0 there is no centre of symmetry.
-gemmi::GroupOps groupOf(int lattice, const std::vector<gemmi::Op> &listed) {
+gemmi::GroupOps groupOfLattice(int lattice, const std::vector<gemmi::Op> &listed) {
   constexpr char letters[] = {'P', 'I', 'R', 'F', 'A', 'B', 'C'};
   gemmi::GroupOps group;
   group.sym_ops = {gemmi::Op::identity()};
@@ -111,7 +111,7 @@ Instructions readInstructions(const std::string &path) {
     found.warnings.push_back(found.path + ": its TWIN and BASF are not used; the amplitudes are "
                                           "those of all twin domains together");
   requireCell(found.path, found.cell);
-  found.group = gemmi::find_spacegroup_by_ops(groupOf(lattice, operations));
+  found.group = gemmi::find_spacegroup_by_ops(groupOfLattice(lattice, operations));
   if (!found.group)
     throw FileError(found.path,
                     "has LATT and SYMM that match no space group in the tables of settings; "

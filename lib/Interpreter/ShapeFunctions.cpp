@@ -44,7 +44,7 @@ struct Phase {
   }
 };
 
-double power(double base, unsigned exponent) {
+double wholePower(double base, unsigned exponent) {
   double value = 1;
   for (; exponent > 0; --exponent)
     value *= base;
@@ -104,7 +104,8 @@ Derivatives poweredSine(unsigned orders, unsigned p, unsigned q, double z, doubl
   for (unsigned k = 0; k <= orders; ++k) {
     double sum = 0, falling = 1; // p (p-1) ... (p-j+1)
     for (unsigned j = 0; j <= std::min(k, p); falling *= p - j, ++j)
-      sum += binomial(k, j) * falling * power(z, p - j) * power(n, k - j) * sine[q + k - j];
+      sum +=
+          binomial(k, j) * falling * wholePower(z, p - j) * wholePower(n, k - j) * sine[q + k - j];
     f.push_back(sum);
   }
   return f;
@@ -127,7 +128,7 @@ double evaluation::grating(double x, double n, GratingOrder order) {
   Phase above(n, x);
   double z = pi * x;
   if (m == 0)
-    return power(z, c - 1) * above[c] * (x == 0 ? 1 : z / std::sin(z));
+    return wholePower(z, c - 1) * above[c] * (x == 0 ? 1 : z / std::sin(z));
   Derivatives numerator;
   if (c > 0) {
     numerator = poweredSine(m, c - 1, c, z, n, above);
@@ -146,7 +147,7 @@ double evaluation::grating(double x, double n, GratingOrder order) {
       sum -= binomial(k, j) * quotient[j] * divisor[k - j];
     quotient.push_back(sum / divisor[0]);
   }
-  return power(pi, m) * quotient[m];
+  return wholePower(pi, m) * quotient[m];
 }
 
 /// 3 (-1/2)^k j_n(r) / r^n with r = sqrt u, n = k + 1 and the spherical Bessel function j_n: its
@@ -154,7 +155,7 @@ double evaluation::grating(double x, double n, GratingOrder order) {
 /// for r > n.
 double evaluation::ball(double u, unsigned order) {
   unsigned n = order + 1;
-  double scale = 3 * power(-0.5, order);
+  double scale = 3 * wholePower(-0.5, order);
   if (u < 4 * n + 6) {
     double term = scale;
     for (unsigned i = 1; i <= n; ++i)
@@ -172,5 +173,5 @@ double evaluation::ball(double u, unsigned order) {
   double r = std::sqrt(u), below = std::sin(r) / r, j = (below - std::cos(r)) / r;
   for (unsigned i = 1; i < n; ++i)
     below = std::exchange(j, (2 * i + 1) / r * j - below);
-  return scale * j / power(r, n);
+  return scale * j / wholePower(r, n);
 }

@@ -83,15 +83,15 @@ double tricubicOrNearest(const nb_hkl_grid &grid, const Vec3 &hkl, double defaul
              : nearestOrDefault(grid, nearestOf(hkl, false), defaultF);
 }
 
-double clamped(double x, int64_t low, int64_t high) {
+double clampedToGrid(double x, int64_t low, int64_t high) {
   // NaN is clamped too: a clamped lookup is always a value of the grid.
   return x >= double(low) ? (x <= double(high) ? x : double(high)) : double(low);
 }
 
 Vec3 clampedInto(const nb_hkl_grid &grid, const Vec3 &hkl, int64_t margin) {
-  return {clamped(hkl.x, grid.h_min + margin, grid.h_max - margin),
-          clamped(hkl.y, grid.k_min + margin, grid.k_max - margin),
-          clamped(hkl.z, grid.l_min + margin, grid.l_max - margin)};
+  return {clampedToGrid(hkl.x, grid.h_min + margin, grid.h_max - margin),
+          clampedToGrid(hkl.y, grid.k_min + margin, grid.k_max - margin),
+          clampedToGrid(hkl.z, grid.l_min + margin, grid.l_max - margin)};
 }
 
 /// A grid too narrow for 64 neighbours has no tricubic value; any value of the grid will do, since

@@ -80,8 +80,8 @@ using Buffer = std::array<double, longestPiece>;
 /// Counts between 0 and the largest, of which there are more than that in as many pixels as it
 /// returns. NaN becomes 0.
 NB_VECTORIZED
-std::int64_t convert(const double *__restrict counts, std::size_t size, double largest,
-                     std::uint16_t *__restrict pixels) {
+std::int64_t convertCounts(const double *__restrict counts, std::size_t size, double largest,
+                           std::uint16_t *__restrict pixels) {
   std::int64_t overloads = 0;
   for (std::size_t i = 0; i != size; ++i) {
     overloads += counts[i] > largest;
@@ -141,7 +141,7 @@ public:
       if (bad[i] >= model.deadPixels && bad[i] < model.deadPixels + model.hotPixels)
         counts[i] = model.largestCount();
     if (model.bits == 16 && belowZero == Rule::Right)
-      return convert(counts.data(), size, model.largestCount(), &result.pixels[first]);
+      return convertCounts(counts.data(), size, model.largestCount(), &result.pixels[first]);
     std::int64_t overloads = 0;
     for (std::size_t i = 0; i != size; ++i) {
       overloads += counts[i] > model.largestCount();

@@ -9,7 +9,7 @@ bool isNormal(const ProgramVariant &v) {
 }
 bool isUniform(const ProgramVariant &v) { return generated(v) && !isNormal(v); }
 bool hasSpectrum(const ProgramVariant &v) { return v.bandwidth == Bandwidth::Spectrum; }
-bool listed(const ProgramVariant &v) { return v.sources == Sources::Listed; }
+bool hasListedSources(const ProgramVariant &v) { return v.sources == Sources::Listed; }
 bool polarized(const ProgramVariant &v) { return v.polarization != Evaluation::None; }
 bool hasPolarizationAxis(const ProgramVariant &v) { return generated(v) || polarized(v); }
 
@@ -136,14 +136,14 @@ constexpr Parameter beamParameterRows[] = {
      .unit = "1",
      .meaning = "unit direction from the sample to a source",
      .place = AT(beam.sourceDirection),
-     .usedBy = listed,
+     .usedBy = hasListedSources,
      .count = "sources",
      .groups = "source"},
     {.name = "source_wavelength",
      .unit = "m",
      .meaning = "wavelength of each source",
      .place = AT(beam.sourceWavelength),
-     .usedBy = listed,
+     .usedBy = hasListedSources,
      .count = "sources",
      .groups = "source",
      .dead = movesSpots},
@@ -151,7 +151,7 @@ constexpr Parameter beamParameterRows[] = {
      .unit = "m",
      .meaning = "added to the wavelength of each source, after its scale",
      .place = AT(beam.wavelengthOffset),
-     .usedBy = listed,
+     .usedBy = hasListedSources,
      .groups = "beam",
      .neutral = neutral(0),
      .dead = movesSpots},
@@ -159,7 +159,7 @@ constexpr Parameter beamParameterRows[] = {
      .unit = "1",
      .meaning = "scale of the wavelengths of all sources",
      .place = AT(beam.wavelengthScale),
-     .usedBy = listed,
+     .usedBy = hasListedSources,
      .groups = "beam",
      .neutral = neutral(1),
      .dead = movesSpots},

@@ -10,18 +10,18 @@ namespace nanobragg {
 constexpr std::string_view cullMark = "cull=", derivativeMark = "derivative=",
                            fixedMark = NB_KERNEL_FIXED;
 
-static void append(std::string &text, const std::string &word) {
+static void appendWord(std::string &text, const std::string &word) {
   text += (text.empty() ? "" : " ") + word;
 }
 
 std::string KernelSpecification::toString() const {
   std::string text = variant ? variant->toString() : "";
   if (!cull.isOff())
-    append(text, std::string(cullMark) + cull.toString());
+    appendWord(text, std::string(cullMark) + cull.toString());
   if (derivative.mode != Derivative::Mode::Value)
-    append(text, std::string(derivativeMark) + derivative.toString());
+    appendWord(text, std::string(derivativeMark) + derivative.toString());
   for (const FixedCount &count : fixed)
-    append(text, std::string(fixedMark) + count.toString());
+    appendWord(text, std::string(fixedMark) + count.toString());
   return text;
 }
 
@@ -45,7 +45,7 @@ KernelSpecification KernelSpecification::fromString(std::string_view text) {
     else if (word.starts_with(fixedMark))
       specification.fixed.push_back(FixedCount::fromString(word.substr(fixedMark.size())));
     else
-      append(variant, word);
+      appendWord(variant, word);
   }
   if (!variant.empty())
     specification.variant = ProgramVariant::fromString(variant);

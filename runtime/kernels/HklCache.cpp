@@ -49,7 +49,7 @@ Header headerFor(std::string_view content, double defaultF) {
 
 constexpr std::size_t known = offsetof(Header, range);
 
-std::string nameOf(const Header &header) {
+std::string nameOfEntry(const Header &header) {
   return keyOf({reinterpret_cast<const char *>(&header), known}) + ".hkl";
 }
 
@@ -113,7 +113,7 @@ std::optional<io::HklFile> HklCache::find(std::string_view content, double defau
     if (!folder)
       return std::nullopt;
     const Header wanted = headerFor(content, defaultF);
-    const std::string name = nameOf(wanted);
+    const std::string name = nameOfEntry(wanted);
     const CacheDirectory::OpenFile file = folder->openFile(name);
     if (file.state == CacheDirectory::State::Missing || file.state == CacheDirectory::State::Failed)
       return std::nullopt;
@@ -155,7 +155,7 @@ std::string HklCache::keep(std::string_view content, double defaultF, const io::
     bytes.reserve(sizeof(header) + size);
     bytes.append(reinterpret_cast<const char *>(&header), sizeof(header));
     bytes.append(reinterpret_cast<const char *>(values.data()), size);
-    const std::string name = nameOf(header);
+    const std::string name = nameOfEntry(header);
     folder->write(name, bytes);
     folder->sweep(mostBytes, name);
     return "";

@@ -27,7 +27,7 @@ using GetDescriptor = const nb_kernel_descriptor *();
                            (reason ? reason : "unknown reason"));
 }
 
-void writeAll(const FileDescriptor &file, std::span<const char> image) {
+void writeImage(const FileDescriptor &file, std::span<const char> image) {
   for (std::size_t done = 0; done != image.size();) {
     const ssize_t n = ::write(file.get(), image.data() + done, image.size() - done);
     if (n <= 0 && errno != EINTR)
@@ -40,7 +40,7 @@ FileDescriptor copyToMemory(std::span<const char> image) {
   FileDescriptor memory(::memfd_create("nanobragg-kernel", MFD_CLOEXEC));
   if (!memory)
     cannotLoad(std::strerror(errno));
-  writeAll(memory, image);
+  writeImage(memory, image);
   return memory;
 }
 
@@ -57,7 +57,7 @@ struct PrivateFile {
           ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700));
       if (!file)
         cannotLoad((path + ": " + std::strerror(errno)).c_str());
-      writeAll(file, image);
+      writeImage(file, image);
     } catch (...) {
       remove();
       throw;

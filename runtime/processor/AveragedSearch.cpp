@@ -86,7 +86,7 @@ loops::Linear linear(const Square &matrix, Vector offset) {
   copy(offset, l.offset);
   return l;
 }
-bool isFinite(const loops::Linear &l) {
+bool isFiniteLinear(const loops::Linear &l) {
   double sum = 0;
   for (double e : l.matrix)
     sum += std::fabs(e);
@@ -169,7 +169,7 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
       const Vector tilt = vectorAt(tables.variedIncident + 3 * at);
       const Square change = (1 / lambda) * (form + (-length) * unit), moves = direct * change;
       derivatives[j] = linear(moves, -1.0 * (moves * k + perLambda * tilt));
-      finite &= isFinite(derivatives[j]);
+      finite &= isFiniteLinear(derivatives[j]);
       const double tilt2 = dot(tilt, tilt);
       if (j < normals) {
         turns = turns + outer(turn);
@@ -215,7 +215,7 @@ AveragedSearch::AveragedSearch(const nb_reach_numbers &number, const Tables &tab
     beam.most[0] = std::floor(number.h_most);
     beam.most[1] = std::floor(number.k_most);
     beam.most[2] = std::floor(number.l_most);
-    finite &= isFinite(beam.index) && lambda > 0 && length < 1 &&
+    finite &= isFiniteLinear(beam.index) && lambda > 0 && length < 1 &&
               std::isfinite(beam.perSize + beam.perChange + beam.always);
     longestAxis = std::max(longestAxis, stretch(perLambda));
     beams.push_back(beam);

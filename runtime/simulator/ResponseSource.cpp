@@ -53,7 +53,7 @@ bool has(const std::vector<std::string> &names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool takes(const ImageSource &source, std::string_view parameter) {
+bool sourceTakes(const ImageSource &source, std::string_view parameter) {
   return findParameter(parameter)->isUsedBy(source.whole().experiment.variant);
 }
 
@@ -117,7 +117,7 @@ bool ResponseSource::derivesWhole() const {
 void ResponseSource::set(const Parameter &parameter, std::span<const double> values) {
   all.set(parameter, values);
   for (ImageSource *source : {before.get(), static_cast<ImageSource *>(&behind)})
-    if (takes(*source, parameter.name))
+    if (sourceTakes(*source, parameter.name))
       source->set(parameter, values);
   made.clear();
 }
@@ -227,7 +227,7 @@ ImageSource::Names ResponseSource::namesBehind(const Names &parameters) const {
   Names names;
   for (const Parameter *parameter : parametersOf(behind.experiment.variant))
     if (parameter->name == std::string_view("light") ||
-        (has(parameters, parameter->name) && !takes(*before, parameter->name)))
+        (has(parameters, parameter->name) && !sourceTakes(*before, parameter->name)))
       names.push_back(parameter->name);
   return names;
 }
@@ -235,7 +235,7 @@ ImageSource::Names ResponseSource::namesBehind(const Names &parameters) const {
 std::vector<Direction> ResponseSource::ofPhotons(std::span<const Direction> direction) const {
   std::vector<Direction> part;
   for (const Direction &d : direction)
-    if (takes(*before, d.parameter))
+    if (sourceTakes(*before, d.parameter))
       part.push_back(d);
   return part;
 }
@@ -244,7 +244,7 @@ ResponseSource::Change ResponseSource::changeAlong(std::span<const Direction> di
                                                    std::span<const double> photons) {
   Change change;
   for (const Direction &d : direction) {
-    if (takes(behind, d.parameter) && !takes(*before, d.parameter))
+    if (sourceTakes(behind, d.parameter) && !sourceTakes(*before, d.parameter))
       change.behind.push_back(d);
     for (std::size_t i = 0; i != numbers.size(); ++i)
       if (d.parameter == numbers[i])

@@ -15,7 +15,7 @@
 namespace nanobragg {
 namespace {
 
-HklGrid copyOf(const nb_hkl_grid &grid) {
+HklGrid copyOfGrid(const nb_hkl_grid &grid) {
   constexpr std::int64_t most = 1 << 20;
   std::int64_t size = 1;
   for (auto [least, greatest] :
@@ -151,7 +151,7 @@ void Simulator::setStructureFactors(const nb_hkl_grid &grid) {
   if (state->experiment().crystal.sheets)
     throw std::invalid_argument("the structure factors of this experiment depend on the energy, "
                                 "and one list cannot replace them; set the parameter F_by_energy");
-  state->source->setStructureFactors(std::make_shared<HklGrid>(copyOf(grid)));
+  state->source->setStructureFactors(std::make_shared<HklGrid>(copyOfGrid(grid)));
 }
 
 std::vector<DeadGradient> Simulator::deadGradients(std::string_view parameters) const {

@@ -18,7 +18,7 @@
 namespace nanobragg {
 namespace {
 
-void tell(const std::string &name, const std::string &text) {
+void report(const std::string &name, const std::string &text) {
   std::printf("%-16s %s\n", name.c_str(), printable(text).c_str());
   std::fflush(stdout);
 }
@@ -27,10 +27,10 @@ void tell(const std::string &name, const std::string &text) {
 template <typename Work>
 bool tried(const std::string &name, Work work) {
   try {
-    tell(name, work());
+    report(name, work());
     return true;
   } catch (const std::exception &error) {
-    tell(name, std::string("NO: ") + error.what());
+    report(name, std::string("NO: ") + error.what());
     return false;
   }
 }
@@ -128,9 +128,9 @@ std::string testGpu(const DeviceChoice &device) {
 
 int doctor() {
   std::error_code ignored;
-  tell("nb-sim",
-       NB_VERSION ", " + std::filesystem::read_symlink("/proc/self/exe", ignored).string());
-  tell("processor", processorText());
+  report("nb-sim",
+         NB_VERSION ", " + std::filesystem::read_symlink("/proc/self/exe", ignored).string());
+  report("processor", processorText());
   bool well = tried("compiler", [] {
     CompilerLibrary::open();
     return CompilerLibrary::file().string();

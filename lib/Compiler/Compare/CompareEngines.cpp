@@ -235,7 +235,7 @@ Expected<EngineComparison> nb::compareEngines(const nanobragg::ProgramVariant &v
   return compareEngines(*buildProgram(context, precise), "image", run, compile, options);
 }
 
-static std::string describe(const ImageDifference &d) {
+static std::string sentenceOn(const ImageDifference &d) {
   if (d.largest == 0)
     return "identical";
   std::string text = llvm::formatv(
@@ -248,13 +248,13 @@ static std::string describe(const ImageDifference &d) {
 std::string EngineComparison::toString() const {
   std::string text = "no kernel could be made\n";
   if (!kernel.stage.empty())
-    text = llvm::formatv("interpreter and kernel: {0} pixels, {1}\n", pixels, describe(kernel));
+    text = llvm::formatv("interpreter and kernel: {0} pixels, {1}\n", pixels, sentenceOn(kernel));
   if (kernel.beyond > 0)
     text += llvm::formatv("{0} pixels are beyond the tolerance, {1:e0} * |reference| + {2:e0} * "
                           "largest reference\n",
                           kernel.beyond, tolerance.rtol, tolerance.atolOfMax);
   for (const ImageDifference &stage : stages)
-    text += llvm::formatv("after {0}: {1}\n", stage.stage, describe(stage));
+    text += llvm::formatv("after {0}: {1}\n", stage.stage, sentenceOn(stage));
   if (agree())
     return text + "the engines agree\n";
   if (*firstStage == "kernel")

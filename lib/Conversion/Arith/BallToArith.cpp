@@ -48,7 +48,7 @@ static Value valueOfBall(Value u, bool signCounts, Arithmetic &a) {
 }
 
 /// Is it the only one of its argument, so that nothing would be shared with derivatives?
-static bool standsAlone(BallOp op) {
+static bool ballStandsAlone(BallOp op) {
   return llvm::all_of(op.getU().getUsers(), [&](Operation *user) {
     return user == op.getOperation() || !isa<BallOp>(user);
   });
@@ -59,7 +59,7 @@ static bool standsAlone(BallOp op) {
 /// step of downward recurrence from order 1, 3 j1 / r = j0 + j2, since a gradient has the series of
 /// order 1 anyway.
 Value nb::lowerBall(BallOp op, Arithmetic &a) {
-  if (op.getOrder() == 0 && standsAlone(op))
+  if (op.getOrder() == 0 && ballStandsAlone(op))
     return valueOfBall(op.getU(), !signIsLost(op.getResult()), a);
   auto n = int64_t(op.getOrder()) + 1;
   double limit = double(std::max<int64_t>(4, n * n));

@@ -52,7 +52,7 @@ struct GridLowering : ConvertOpToLLVMPattern<gpu::GridDimOp> {
 
 /// Only threads of one wave add to one accumulator, which is in the device's own memory, and no
 /// thread reads it before the kernel's end.
-void relaxAdditions(gpu::GPUModuleOp module) {
+void relaxAdditionsOfAgent(gpu::GPUModuleOp module) {
   module.walk([](LLVM::AtomicRMWOp add) {
     add.setOrdering(LLVM::AtomicOrdering::monotonic);
     add.setSyncscope("agent");
@@ -89,7 +89,7 @@ struct GPUToROCDLPass : nb::impl::GPUToROCDLBase<GPUToROCDLPass> {
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))) ||
         failed(pointToGlobalMemory(getOperation())))
       return signalPassFailure();
-    relaxAdditions(getOperation());
+    relaxAdditionsOfAgent(getOperation());
     LDBG() << "a module for " << chip.getValue();
     ++converted;
     nb::remarkPassed(getOperation().getLoc(),
