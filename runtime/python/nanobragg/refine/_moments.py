@@ -212,11 +212,12 @@ class MomentFit:
     """Least squares of the moments of a still's spots, robust against some that are wrong.
 
     seen: Moments, all known. hkl: (n, 3); lattice, panel: the number of each. spread: pixels^2 by
-    which the detector widens spots.
+    which the detector widens spots. whole: whether these are all spots; with some of them, the
+    Jacobian is computed at every other step.
     """
 
-    def __init__(self, seen, hkl, lattice, panel, spread):
-        self.seen, self.spots, self.lattice = seen, (hkl, lattice, panel, spread), lattice
+    def __init__(self, seen, hkl, lattice, panel, spread, whole=True):
+        self.seen, self.spots, self.lattice, self.whole = seen, (hkl, lattice, panel, spread), lattice, whole
         xx, _, yy = seen.covariance.T
         noise, wide, high = (seen.sigma / seen.photons)**2, numpy.maximum(xx, 0) + _PIXEL, numpy.maximum(yy, 0) + _PIXEL
         within = [_in_pixel(wide), _in_pixel(high)]
@@ -237,7 +238,7 @@ class MomentFit:
         for k in numpy.unique(lattice):
             rank[order[lattice[order] == k]] = numpy.arange((lattice == k).sum())
         some = rank < _SOME
-        return MomentFit(self.seen.chosen(some), hkl[some], lattice[some], panel[some], spread)
+        return MomentFit(self.seen.chosen(some), hkl[some], lattice[some], panel[some], spread, whole=False)
 
     def brightened(self, blocks, x):
         """Numbers with scales by which half of the spots of each lattice are brighter."""
@@ -295,8 +296,8 @@ class MomentFit:
             rows[:, 0] *= numpy.where(light > self.least, 1 / numpy.maximum(light, 1e-300), 0)[:, None]
             return numpy.concatenate([rows.reshape(-1, len(index)), numpy.eye(len(free))[known][:, index] / sigma[known][:, None]])
 
-        found = optimize.least_squares(residuals, x[index], EveryOther(residuals, computed, units), loss="soft_l1", x_scale=units,
-                                       max_nfev=most, ftol=_ENOUGH, xtol=1e-6)
+        jacobian = computed if self.whole else EveryOther(residuals, computed, units)
+        found = optimize.least_squares(residuals, x[index], jacobian, loss="soft_l1", x_scale=units, max_nfev=most, ftol=_ENOUGH, xtol=1e-6)
         return whole(found.x), float(found.cost)
 
 
