@@ -6,7 +6,7 @@ import functools
 import numpy
 from scipy import optimize
 
-from .. import _core
+from .. import _core, units
 from ._crystal import rotation
 from ._panels import ACROSS, BEAM, ONE, Panels
 
@@ -21,7 +21,7 @@ def material_named(text):
 
 def attenuation_length(material, wavelength):
     """mm, or None if the material is not known."""
-    absorption = _core.sensor_absorption(material, 12398.42 / wavelength)
+    absorption = _core.sensor_absorption(material, units.hc / (units.electronvolt * units.angstrom * wavelength))
     return None if absorption is None else 1e3 / absorption
 
 

@@ -7,7 +7,7 @@ from scipy import linalg, optimize
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from .. import experiment as nb
+from .. import experiment as nb, units
 from .._arrays import distinct
 from ..simulator import Simulator
 from ._camera import Camera
@@ -17,7 +17,7 @@ from ._indices import absent
 from ._laue_search import NARROW, indices_to, ray_of
 from ._panels import BEAM
 
-HC = 12.398419843  # keV A
+HC = units.hc / (units.kiloelectronvolt * units.angstrom)  # keV A
 METRES = 1e10  # from 1/A to 1/m
 NODES = 28  # points of the flux curve
 _DARK = 1e-9  # part of the highest flux below which no density is
