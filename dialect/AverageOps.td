@@ -17,9 +17,9 @@ def NB_DeviateOp : NB_Op<"deviate", !listconcat(NB_EntryTraits, [
     `table[draw]`, from a table of draws: a number, or the three independent components of a vector.
     `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a standard
     deviation of 1. A sum over the dimension `draw` whose body takes such values is an average by
-    draws, times their number. `nb-close-averages` replaces it by the average over the distribution
-    itself or, if draws are requested, this op by an `nb.lookup` in the table, `inbounds` if this op
-    is.
+    draws, times their number. `nb-close-averages` replaces the sum by the average over the
+    distribution itself or, if draws are requested, each `nb.deviate` by an `nb.lookup` in the table
+    (`inbounds` if the op is).
 
     Example:
     ```mlir

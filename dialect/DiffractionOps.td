@@ -199,9 +199,9 @@ def NB_SincgOp : NB_DifferentiableOp<"sincg", [SameOperandsAndResultType]> {
     The amplitude of N unit cells in a row, for `x` in [-1/2, 1/2], the distance from a Bragg
     peak; N at x = 0. It is even in x.
 
-    With `order m` its m-th derivative with respect to x, with `cells k` its k-th derivative with
-    respect to N, with both the mixed one: `d^m/dx^m d^k/dN^k sin(pi N x) / sin(pi x)`, continued to
-    x = 0.
+    With `order m`, its m-th derivative with respect to x; with `cells k`, its k-th derivative with
+    respect to N; with both, the mixed derivative `d^m/dx^m d^k/dN^k sin(pi N x) / sin(pi x)`,
+    continued to x = 0.
 
     Constraints:
     * (C1) `order` and `cells` are not negative
@@ -231,7 +231,7 @@ def NB_GratingOp : NB_DifferentiableOp<"grating", [AllTypesMatch<["delta", "ncel
     square` is its magnitude.
 
     With `order [i, j, k]` each factor is differentiated that many times with respect to its x, with
-    `cells [l, m, n]` by its N.
+    `cells [l, m, n]` with respect to its N.
 
     A result in f32 of distances in f64 is computed in f32 after N times the distance has been
     reduced to less than a turn in f64 (`nb-set-precision`): a phase is rounded once, for any N.
@@ -404,7 +404,7 @@ def NB_ScatterFactorOp : NB_DifferentiableOp<"scatter_factor"> {
     (without default, of the same interpolation and order) reads for `hkl`, `value` times the weight
     of that reflection: with `nearest` the value itself at one reflection, with `tricubic` 64
     products. It is 0 elsewhere. Only a sum uses it, which adds such grids up: the adjoint of
-    `nb.structure_factor` by its grid. With lanes, those of all lanes are added. The values of
+    `nb.structure_factor` by its grid. With lanes, the values of all lanes are added. The values of
     `like` do not matter.
 
     Constraints:

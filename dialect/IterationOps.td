@@ -125,8 +125,8 @@ def NB_FirstOp : NB_LoopOp<"first"> {
     Constraints:
     * (C1) one index argument and one count per dimension, at least one dimension
     * (C2) the body yields a condition, then one value per result, of the result's type
-    * (C4) at least one result; all have the lanes of the condition
     * (C3) a dimension appears once
+    * (C4) at least one result; all have the lanes of the condition
 
     Example:
     ```mlir
@@ -206,8 +206,8 @@ def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments], NB
   let summary = "a table that is 0 except in one entry";
   let description = [{
     The table of the given sizes that holds `value` at `indices` and 0 everywhere else. Only a
-    sum uses it, which adds such tables entry by entry: the adjoint of `nb.lookup`. With lanes, the values
-    of all lanes are added into the one entry. An index outside the sizes is undefined.
+    sum uses it, which adds such tables entry by entry: the adjoint of `nb.lookup`. With lanes, the
+    values of all lanes are added into the one entry. An index outside the sizes is undefined.
 
     Constraints:
     * (C1) one index and one size per dimension of the table
@@ -261,9 +261,10 @@ def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
 def NB_ReadPixelOp : NB_Op<"read_pixel", NB_EntryTraits> {
   let summary = "the value of one pixel of an image";
   let description = [{
-    `image[panel][slow][fast]`. With lanes of `fast`, which are neighbouring pixels of one row, or
-    `in rows` of several, one value per lane; lanes past the end of the row are 0. Reading elsewhere outside the image is
-    undefined. An image that is read at the pixel of an `nb.image` has its size.
+    `image[panel][slow][fast]`. With lanes of `fast` the result has one value per lane: neighbouring
+    pixels of one row or, with `in rows`, of several rows. Lanes past the end of a row are 0; reading
+    elsewhere outside the image is undefined. An image that is read at the pixel of an `nb.image` has
+    the size of that image.
 
     Constraints:
     * (C1) the image is a rank-3 tensor of unknown sizes, of f64 or f32

@@ -10,8 +10,9 @@ def NB_PartsOp : NB_PureOp<"parts"> {
     Takes an argument of a function apart. A vector becomes 3 and a matrix 9 scalars, row by row. A
     table becomes the memory of its scalars, the components of an entry next to each other. A grid
     becomes its bounds, in the order of `nb_hkl_grid`, and the memory of its values. An image or a
-    mask becomes the memory of its pixels. `convert-nb-to-loops` and `convert-nb-to-arith` leave it at the function's entry, and
-    `nb-outline-kernel` replaces it by loads through the pointers that a kernel gets.
+    mask becomes the memory of its pixels. `convert-nb-to-loops` and `convert-nb-to-arith` leave this
+    op at the function's entry, and `nb-outline-kernel` replaces it by loads through the pointers
+    that a kernel gets.
 
     Constraints:
     * (C1) the value is an argument of a function

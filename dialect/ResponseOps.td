@@ -64,7 +64,7 @@ def NB_GainMapOp : NB_PointwiseResponseOp<"gain_map", [AllTypesMatch<["image", "
 
 def NB_CountingLossOp : NB_PointwiseResponseOp<"counting_loss", [
     NB_PixelOf<"image", "dead_time">, NB_PixelOf<"image", "exposure">]> {
-  let summary = "photons that a counting detector misses, since it is dead after each";
+  let summary = "counts of a detector whose pixels are dead for a time after each photon";
   let description = [{
     `result[p][s][f] = N exp(-N dead_time / exposure)` with `N = image[p][s][f]` photons in the
     exposure, both times in s: a paralysable counter, in which each photon, counted or not, makes the

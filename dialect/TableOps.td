@@ -41,7 +41,7 @@ def NB_TabulatedFactorOp : NB_ExpandableOp<"tabulated_factor", [
 
 def NB_TablePositionOp : NB_ExpandableOp<"table_position", [
     AllTypesMatch<["first", "last", "at", "result"]>]> {
-  let summary = "where between the entries of a table a number lies";
+  let summary = "position of a number between the entries of a table";
   let description = [{
     `i + (at - nodes[i]) / (nodes[i + 1] - nodes[i])` for the entry i at or below `at`: a whole
     number at a node, a fraction between two nodes. It is continuous. Outside the table it is the

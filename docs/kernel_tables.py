@@ -16,11 +16,11 @@ CHIPS = {
 HEAD = """<!-- Written by the target nb-docs; do not edit. -->
 # Kernels in numbers
 
-Instructions of a sample and the cycles that they take at least, for crystals of 10 cells along each
-edge. The test `instruction-counts` compiles and counts these kernels again and fails when a number
-has risen; `nb-bench --baseline=test/bench/instructions.json --update` writes the file that this
-page is made of. `nb-compile FLAGS --emit=stats` prints such numbers [of any
-kernel](../profiling.md#numbers).
+This page lists the instructions of a sample, and a lower bound of the cycles that they take, for
+crystals of 10 cells along each edge. The test `instruction-counts` compiles and counts these kernels
+again and fails if a number has increased. `nb-bench --baseline=test/bench/instructions.json
+--update` writes the file from which this page is generated. `nb-compile FLAGS --emit=stats` prints
+such numbers [of any kernel](../profiling.md#numbers).
 """
 
 
@@ -49,9 +49,9 @@ def processors(counts, levels):
                 numbers += [f"{row['instructions']:.1f}", f"{row['cycles']:.2f}", row["part"]]
             shape, factors, changed, precision = words(name)
             rows.append([shape, factors, changed, precision, "gradient" if kind else "image", *numbers])
-    return table(["crystal", "F", "other counts", "precision", "", *(f"{level}: instructions" if i == 0 else title
+    return table(["crystal", "F", "other counts", "precision", "kernel", *(f"{level}: instructions" if i == 0 else title
                                                                 for level in levels
-                                                                for i, title in enumerate(("", "cycles", "of")))],
+                                                                for i, title in enumerate(("", "cycles", "busiest part")))],
                  ["---"] * 5 + ["--:", "--:", "---"] * len(levels), rows)
 
 
@@ -67,8 +67,8 @@ def gpu(counts, chip):
                          *([] if amd else [row["part"]]), f"{row['gigasamples']:.3g}"])
     occupied = ["registers", "waves", "spills"] if amd else []
     return (f"\n### {chip} ({CHIPS[chip]})\n" +
-            table(["crystal", "F", "precision", "", *occupied, "instructions", "bytes", "cycles",
-                   *([] if amd else ["of"]), "G samples/s"],
+            table(["crystal", "F", "precision", "kernel", *occupied, "instructions", "bytes", "cycles",
+                   *([] if amd else ["busiest part"]), "G samples/s"],
                   ["---"] * 4 + ["--:"] * (len(occupied) + 3) + ([] if amd else ["---"]) + ["--:"], rows))
 
 
@@ -76,21 +76,22 @@ def page(counts):
     text = HEAD + """
 ## Processors
 
-Instructions are those that one sample takes on average, executed and counted; 10 mosaic domains,
-one sub-pixel, source and phi step unless said otherwise. Cycles are those for which the busiest
-part of the processor is occupied by LLVM's scheduling model of the level (Haswell, Skylake with
-AVX-512) if no instruction waits for another. `nb-bench --instructions` measures how much of the
-time of the processor at hand that is.
+Instructions are executed and counted, and averaged over samples. Unless stated otherwise, there are
+10 mosaic domains, one sub-pixel, one source and one phi step. Cycles are those for which the
+busiest part of the processor, named in the next column, is occupied if no instruction waits for
+another. They follow from LLVM's scheduling models of Haswell (for x86-64-v3) and of Skylake with
+AVX-512 (for x86-64-v4). `nb-bench --instructions` prints their share of the measured time.
 """
     text += processors(counts, ("x86-64-v3", "x86-64-v4"))
     text += """
 ## GPUs
 
-Instructions of the loop over samples for a sample of each thread of a warp or wave, bytes that a
-thread loads, cycles for which the busiest part of a multiprocessor or SIMD (of AMD's: its vector
-unit) is occupied at the speeds that the makers publish, and what the whole chip would reach at
-that. Nothing was run. For NVIDIA's chips, instructions are those of PTX; cycles leave out moves and
-signs and count 64-bit integers and selections twice.
+These numbers are counted, not measured. They are those of the loop over samples, for one sample of
+each thread of a warp or wave. *Bytes* are what one thread loads. *Cycles* are those for which the
+busiest part of a multiprocessor (NVIDIA) or the vector unit of a SIMD (AMD) is occupied, at the
+speeds that the vendors publish. *G samples/s* is the speed of the whole chip if nothing else limits
+it. For NVIDIA's chips, instructions are those of PTX; in cycles, moves and changes of sign are
+free, and operations on 64-bit integers and selections count twice.
 """
     return text + "".join(gpu(counts, chip) for chip in CHIPS)
 

@@ -98,7 +98,7 @@ FlagGroup crystalFlags() {
       {{.spellings = {"-mat", "-matrix"},
         .values = "FILE",
         .fallback = "none",
-        .help = "MOSFLM orientation matrix: nine numbers, columns a* b* c*, times wavelength/A",
+        .help = "MOSFLM orientation matrix: columns a*, b*, c* (1/A), times the wavelength (A)",
         .apply = [](CommandLine &line, const Values &v) { line.files.matrix = v.text(); }}});
 }
 

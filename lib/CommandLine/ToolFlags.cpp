@@ -134,7 +134,7 @@ FlagGroup toolFlags() {
       "with --emit=mlir: the program before this stage of the pipeline, one of " +
       stageNamesText(", ");
   return groupOf(
-      "nb-sim's own",
+      "Computation, compiler and derivatives",
       {
           {.spellings = {"--help", "-help", "-h"},
            .values = "[WORD]",

@@ -84,12 +84,13 @@ constexpr Variable variables[] = {
     {"NANOBRAGG_DISABLE_COMPILE", "as --no-fuse, unless it is 0; also NANOBRAG_DISABLE_COMPILE"},
 };
 
-/// One line for each flag and reason.
+/// One line for each flag and reason, sorted by flags.
 std::string exclusionTable() {
   std::string text =
       "\n## Flags that exclude each other\n\n"
       "A run with two of them is refused.\n\n| flag | with | because |\n|---|---|---|\n";
-  const std::vector<Exclusion> &all = exclusions();
+  std::vector<Exclusion> all = exclusions();
+  std::ranges::stable_sort(all, {}, &Exclusion::first);
   for (std::size_t i = 0; i != all.size();) {
     const Exclusion &row = all[i];
     std::string others;

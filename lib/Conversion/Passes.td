@@ -183,8 +183,8 @@ def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
   let statistics = [
-    Statistic<"ofThreads", "of-threads", "additions of single threads that are gone">,
-    Statistic<"ofWarps", "of-warps", "additions of warps in their place">
+    Statistic<"ofThreads", "of-threads", "additions of single threads that were replaced">,
+    Statistic<"ofWarps", "of-warps", "additions of warps that replaced them">
   ];
 }
 
@@ -196,8 +196,9 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
 
     * Values that are computed from constants and from loads through the kernel's pointers (to
       memory that is never written) are loaded again in the body of each loop that uses them, before
-      the innermost loops. Later passes and ptxas may move them, but not out of the outermost loop,
-      over chunks of pixels: the sign of the chunk's number, which is 0, is added to the addresses.
+      the innermost loops. The sign of the chunk's number, which is always 0, is added to the
+      addresses. So later passes and ptxas may move these loads, but not out of the outermost loop,
+      which is over chunks of pixels.
     * Loops count in 32 bits.
 
     Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`
@@ -205,7 +206,7 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
   let statistics = [
-    Statistic<"reloaded", "reloaded", "uses that load or compute anew">
+    Statistic<"reloaded", "reloaded", "uses that load or compute again">
   ];
 }
 

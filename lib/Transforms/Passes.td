@@ -412,7 +412,7 @@ def Cull : Pass<"nb-cull"> {
     `reflection` run over the spots that the runtime lists for a block of pixels.
 
     A remark describes what is skipped. If nothing is, a remark at the op that prevents it gives the
-    reason, or a remark at a function without the attribute `nb.cull`.
+    reason. In a function without the attribute `nb.cull`, the remark is at the function.
 
     Example: `nb-opt --nb-cull experiment.mlir`
   }];

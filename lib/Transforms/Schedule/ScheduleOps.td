@@ -16,11 +16,11 @@ class NB_ScheduleOp<string mnemonic, list<Trait> traits = []>
 
 def NB_MatchOp : NB_ScheduleOp<"match", [DeclareOpInterfaceMethods<TransformOpInterface>,
                                          NavigationTransformOpTrait]> {
-  let summary = "the ops of a kind, or that make a value of a name";
+  let summary = "finds ops by their kind, or by the name of the value that they compute";
   let description = [{
     All ops inside `root` that are called `op` and whose first result is called `value` in the
-    program's text: `%hkl` and `%hkl_12` are `"hkl"`. Either may be left out. That there is none is an error
-    (a silenceable one, as all of this dialect's are).
+    program's text; `%hkl` and `%hkl_12` are both called `"hkl"`. One of the two may be omitted. If
+    there is no such op, that is a silenceable error.
 
     Example:
     ```mlir
@@ -49,10 +49,10 @@ class NB_ScheduleEachOp<string mnemonic, string target>
 }
 
 def NB_OrderDimensionsOp : NB_ScheduleEachOp<"order_dimensions", "nb::SumOp"> {
-  let summary = "the order of a sum's loops";
+  let summary = "sets the order of the loops of a sum";
   let description = [{
     The dimensions of an `nb.sum` get this order, the last one fastest. `order` names all of them.
-    The terms are the same; they are added in another order, so that the last bits may differ.
+    Terms are added in another order, so the last bits of the sum may differ.
 
     Example:
     ```mlir
@@ -64,11 +64,11 @@ def NB_OrderDimensionsOp : NB_ScheduleEachOp<"order_dimensions", "nb::SumOp"> {
 }
 
 def NB_SplitSumOp : NB_ScheduleEachOp<"split_sum", "nb::SumOp"> {
-  let summary = "a sum in a sum";
+  let summary = "splits a sum into nested sums";
   let description = [{
-    The first `after` dimensions of an `nb.sum` become a sum around that of the others. What depends on
-    outer dimensions only then leaves the inner sum by `nb-hoist-invariants`. `nb-split-sums` does it
-    where it seems to pay.
+    The first `after` dimensions of an `nb.sum` become an outer sum, and the others an inner sum.
+    `nb-hoist-invariants` then moves values that depend only on outer dimensions out of the inner
+    sum. The pass `nb-split-sums` splits the sums for which its cost model predicts a gain.
 
     Example:
     ```mlir
@@ -82,12 +82,13 @@ def NB_SplitSumOp : NB_ScheduleEachOp<"split_sum", "nb::SumOp"> {
 }
 
 def NB_TabulateThisOp : NB_ScheduleEachOp<"tabulate", "Operation *"> {
-  let summary = "a table of what an op computes";
+  let summary = "makes a table of the value that an op computes";
   let description = [{
-    What a pure op inside an `nb.image` computes, with all that it is computed from, moves into an
-    `nb.tabulate` ahead of the image, over the dimensions of the sums that it depends on, and is looked up
-    where it was. It must depend on one of them at least and not on the pixel.
-    `nb-tabulate-invariants` does it where it seems to pay.
+    A pure op inside an `nb.image`, with everything that it is computed from, moves into an
+    `nb.tabulate` before the image, over the dimensions of the sums that it depends on. A lookup
+    takes its place. The op must depend on at least one of these dimensions, and not on the pixel.
+    The pass `nb-tabulate-invariants` does this for the values for which its cost model predicts a
+    gain.
 
     Example:
     ```mlir
@@ -100,10 +101,10 @@ def NB_TabulateThisOp : NB_ScheduleEachOp<"tabulate", "Operation *"> {
 }
 
 def NB_RecomputeOp : NB_ScheduleEachOp<"recompute", "nb::TabulateOp"> {
-  let summary = "no table: each entry where it is read";
+  let summary = "replaces a table by recomputation";
   let description = [{
-    The inverse of `transform.nb.tabulate`: each `nb.lookup` of the table becomes a copy of what the
-    table's body computes, and the table goes. Whoever else uses the table is in the way.
+    The inverse of `transform.nb.tabulate`: each `nb.lookup` of the table is replaced by a copy of
+    the table's body, and the table is erased. If another op uses the table, that is an error.
 
     Example:
     ```mlir
@@ -115,10 +116,11 @@ def NB_RecomputeOp : NB_ScheduleEachOp<"recompute", "nb::TabulateOp"> {
 }
 
 def NB_PeelOp : NB_ScheduleEachOp<"peel", "Operation *"> {
-  let summary = "lattice factors of the fraction of this Miller index";
+  let summary = "evaluates lattice factors at the fraction of a Miller index";
   let description = [{
-    What `nb-peel-miller-index` does to all Miller indices of a function, done to what this op
-    computes. It must be used by a lattice factor that does not take the fraction yet.
+    Does for one Miller index, the result of `index`, what `nb-peel-miller-index` does for all Miller
+    indices of a function. The index must be used by a lattice factor that does not take the fraction
+    yet.
 
     Example:
     ```mlir
@@ -130,10 +132,11 @@ def NB_PeelOp : NB_ScheduleEachOp<"peel", "Operation *"> {
 }
 
 def NB_TilePixelsOp : NB_ScheduleEachOp<"tile_pixels", "nb::ImageOp"> {
-  let summary = "pixels of an image computed at once";
+  let summary = "sets how many pixels of an image are computed at once";
   let description = [{
-    The body of an `nb.image` computes `lanes` neighbouring pixels along fast at once, 1 to 64, as
-    `nb-vectorize` makes it for all images of a function. Branches must be gone.
+    Makes the body of an `nb.image` compute `lanes` (1 to 64) neighbouring pixels along fast at once,
+    as `nb-vectorize` does for all images of a function. Branches that depend on data must have been
+    removed (`nb-remove-branches`).
 
     Example:
     ```mlir
