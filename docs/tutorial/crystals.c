@@ -1,5 +1,5 @@
-/* Calls the kernel of two-crystals.mlir, which nb-compile made: from C with main(), from Python as
- * a shared object. Needs nothing of nanobragg-mlir but one header. */
+/* Calls the kernel that nb-compile made of two-crystals.mlir: from C by main(), from Python as a
+ * shared object. One header of nanobragg-mlir is all it needs. */
 #include "nanobragg/KernelABI.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 
 const nb_kernel_descriptor *two_crystals(void); /* nb-compile --symbol=two_crystals */
 
-/* One image of pixels x pixels photons into `image`. Lengths in metres, angles in radians. 0:
- * success. */
+/* Renders pixels x pixels pixels into `image`, in photons. Lengths are in metres, angles in
+ * radians. Returns 0 for success. */
 int render_crystals(double cell_a, double tilt, int64_t pixels, double *image) {
   const double misset = 10 * M_PI / 180, ncells = 10, F = 100, wavelength = 1e-10, distance = 0.1;
   const double pixel_size = 1e-4, center = pixel_size * (double)pixels / 2;

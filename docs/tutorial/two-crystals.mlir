@@ -1,5 +1,5 @@
-// Two crystals in one beam, the second turned from the first by `mosaic_spread` about the spindle. What one
-// sample of a pixel is, is written where it belongs: in the innermost body. Speed is the business of passes.
+// Two crystals in one beam, the second rotated against the first by `mosaic_spread` about the spindle. All
+// formulas are in the innermost body, for one sample of a pixel; making them fast is left to passes.
 func.func @image(%cell_a: f64 {nb.name = "cell_a", nb.unit = "m"},
                  %misset_x: f64 {nb.name = "misset_x", nb.unit = "rad"},
                  %tilt: f64 {nb.name = "mosaic_spread", nb.unit = "rad"},
@@ -23,7 +23,7 @@ func.func @image(%cell_a: f64 {nb.name = "cell_a", nb.unit = "m"},
   %zero = arith.constant 0.0 : f64
   %img = nb.image panel %panel in %panel_count, slow %slow in %slow_pixels, fast %fast in %fast_pixels : tensor<?x?x?xf64> {
     %I = nb.sum subfast %sub in %one, mosaic %crystal in %crystals : f64 {
-      // Where the pixel is.
+      // The position of the pixel.
       %spot = nb.scale %beam_direction, %distance : !nb.vec3<f64>
       %to_fast = nb.scale %fast_axis, %beam_fast : !nb.vec3<f64>
       %to_slow = nb.scale %slow_axis, %beam_slow : !nb.vec3<f64>
@@ -34,7 +34,7 @@ func.func @image(%cell_a: f64 {nb.name = "cell_a", nb.unit = "m"},
       %position = nb.pixel_position %corner, %fast_axis, %slow_axis, %normal_axis at %Fdet, %Sdet, %zero : !nb.vec3<f64>
       %direction = nb.normalize %position : !nb.vec3<f64>
       %scattering = nb.scattering_vector %direction, %beam_direction, %wavelength : !nb.vec3<f64>
-      // How this crystal is oriented.
+      // The orientation of this crystal.
       %number = arith.index_cast %crystal : index to i64
       %turns = arith.sitofp %number : i64 to f64
       %angle = arith.mulf %turns, %tilt : f64
@@ -46,12 +46,12 @@ func.func @image(%cell_a: f64 {nb.name = "cell_a", nb.unit = "m"},
       %direct = nb.direct_cell %basis : !nb.mat3<f64>
       %back = nb.transpose %turn : !nb.mat3<f64>
       %rotated = nb.multiply %direct, %back : !nb.mat3<f64>
-      // What it scatters there.
+      // The intensity that it scatters to the pixel.
       %hkl = nb.miller_index %rotated, %scattering : !nb.vec3<f64>
       %ncells = nb.vec %ncells_a, %ncells_a, %ncells_a : f64
       %F_latt = nb.lattice_factor square %hkl, %ncells : !nb.vec3<f64>
       %per_sample = nb.intensity %default_F, %F_latt : f64
-      // What one cell scatters, at a distance and a wavelength of one.
+      // Divided by the number of cells, and by distance and wavelength squared.
       %of_a = arith.divf %per_sample, %ncells_a : f64
       %of_b = arith.divf %of_a, %ncells_a : f64
       %of_c = arith.divf %of_b, %ncells_a : f64

@@ -1,4 +1,4 @@
-// Where the photons of a small crystal go when the wavelength changes: one kernel, many images.
+// The photons that a small crystal scatters at several wavelengths: one kernel, many images.
 #include <nanobragg/nanobragg.hpp>
 
 #include <cstdio>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-/// Adam, with a rate for each number that falls to zero in so many steps.
+/// Adam with a learning rate for each number, which falls to zero over a number of steps.
 class Adam {
 public:
   Adam(int steps, std::vector<double> rates)

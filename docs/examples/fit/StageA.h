@@ -6,14 +6,14 @@
 #include <numbers>
 #include <vector>
 
-/// How an unbounded variable, delta, changes a physical number that has to stay plausible.
+/// How an unbounded variable, delta, is mapped to a plausible value of a physical quantity.
 enum class Mapping { Scale, Add, Tanh };
 struct Variable {
   const char *parameter;
   Mapping mapping;
-  double range; ///< SI: of the change; unused by Scale
-  double rate;  ///< in the first steps of Adam
-  double truth; ///< the delta with which the data are made
+  double range; ///< largest change of Tanh, unit of Add; SI; unused by Scale
+  double rate;  ///< learning rate of Adam at the start
+  double truth; ///< delta of the simulated data
 
   double apply(double start, double delta) const {
     switch (mapping) {
@@ -26,7 +26,7 @@ struct Variable {
     }
     std::abort();
   }
-  /// The derivative of that with respect to delta.
+  /// The derivative of apply() with respect to delta.
   double slope(double start, double delta) const {
     switch (mapping) {
     case Mapping::Scale:

@@ -3,8 +3,8 @@
 // The image is simulated with known numbers and gets counting noise. The fit starts with cell edges
 // and angles that are 1 % off and an orientation that is 0.3 degrees off about each axis, and
 // minimizes the chi-square by Levenberg and Marquardt's method (Ceres Solver) with derivative
-// images from nanobragg. Far from the beam a spot has moved by more than its width, which no
-// gradient sees, so that the fit begins with the middle of the image.
+// images from nanobragg. Far from the beam spots are displaced by more than their width, where
+// gradients do not help, so the fit begins with the middle of the image.
 //
 //   fit_crystal [loss.svg [seed]]
 #include "LossPlot.h"
@@ -34,12 +34,12 @@ const std::vector<std::string> experiment{
     "-pixel",  "0.3",       "-mosaic", "0.6",         "-mosaic_dom", "8",          "-osc",
     "3",       "-phisteps", "6",       "-oversample", "1",           "-fluence",   "1e29"};
 
-/// The fitted parameters, in the order of the derivative images. The solver sees angstroms and
-/// degrees.
+/// The fitted parameters, in the order of the derivative images. The solver works in angstroms
+/// and degrees.
 struct Parameter {
   const char *name, *unitName;
   double unit;  ///< SI
-  double limit; ///< an error up to here counts as recovered
+  double limit; ///< the largest error of a recovered parameter
 };
 constexpr double angstrom = 1e-10, degree = std::numbers::pi / 180;
 constexpr std::array parameters{
@@ -58,7 +58,7 @@ void apply(Simulator &simulator, const double *numbers) {
 
 struct Data {
   std::vector<double> counts;
-  /// Standard deviation of the counts, with a floor for pixels that counted nothing.
+  /// Standard deviation of the counts, with a minimum for pixels without counts.
   double sigma(std::size_t pixel) const { return std::sqrt(std::max(counts[pixel], 1.0)); }
 };
 
@@ -93,7 +93,7 @@ private:
   const std::vector<std::size_t> &used;
 };
 
-/// Notes the loss after every step.
+/// Records the loss after every step.
 class Course : public ceres::IterationCallback {
 public:
   Course(LossCurve &curve, std::size_t pixels) : curve(curve), pixels(pixels) {}
@@ -121,7 +121,7 @@ std::vector<std::size_t> within(double fraction, const Simulator &simulator) {
   return pixels;
 }
 
-/// Improves the numbers with the pixels in the circle; returns their standard deviations.
+/// Refines the numbers against the pixels in the circle; returns their standard deviations.
 Numbers fit(Simulator &simulator, const Data &data, double fraction, Numbers &numbers,
             LossCurve &curve) {
   const std::vector<std::size_t> used = within(fraction, simulator);

@@ -1,12 +1,12 @@
-// Refines crystal and detector against two panels with Adam, the way a mapping pipeline does it.
+// Refines crystal and detector against two panels with Adam.
 //
-// Every variable starts at zero and is unbounded; StageA.h maps it to a change of a physical number
-// that stays plausible. The loss is a chi-square over the trusted pixels of both panels, each of
+// Every variable starts at zero and is unbounded; StageA.h maps it to a plausible change of a
+// physical quantity. The loss is a chi-square over the trusted pixels of both panels, each of
 // which has a simulator of its own. Nothing is compiled after the first step.
 //
-// The deltas need not end where the data were made: missetting and detector angles, distance and
-// cell, detector_rotz and two-theta (which turn about one axis) nearly or wholly stand in for one
-// another. The fit has to reach the chi-square that the true numbers have.
+// The variables need not return to their true values: missetting and detector angles, distance and
+// cell, and detector_rotz and two-theta (rotations about one axis) compensate each other, some
+// completely. The fit has to reach the chi-square of the true values.
 //
 //   refine_panels [seed]
 #include "Adam.h"
@@ -82,7 +82,7 @@ double evaluate(std::vector<Panel> &panels, const Numbers &deltas, Numbers &grad
   return loss / double(pixels);
 }
 
-/// Refuses gradients with which a refinement would stand still or go astray without a word.
+/// Throws if a derivative is zero or not finite, with which a refinement would silently fail.
 void requireAlive(const Panel &panel, const Numbers &gradient) {
   for (const nanobragg::DeadGradient &dead : panel.simulator.deadGradients(refined))
     throw std::runtime_error("no gradient with respect to " + dead.parameter + ": " + dead.why);
@@ -92,8 +92,8 @@ void requireAlive(const Panel &panel, const Numbers &gradient) {
                                panel.variables[v].parameter + " is " + std::to_string(gradient[v]));
 }
 
-/// A tiny image with next to no photons. Errors are a part of the brightest pixel, since with an
-/// absolute number chi-square and its gradient would vanish.
+/// A tiny image with hardly any photons. Sigma is a fraction of the brightest pixel; with a fixed
+/// sigma chi-square and its gradient would vanish.
 void smallestCase() {
   std::vector<Panel> panels;
   Panel &panel = panels.emplace_back(std::vector<std::string>{
@@ -165,8 +165,8 @@ std::uint64_t kernelsMade() {
   return counters.compiles + counters.loads;
 }
 
-/// Adam starts anew halfway: with spots beside their places the best fluence is too low, and what
-/// it remembers of that would keep it there.
+/// Adam restarts halfway: while spots are displaced the best fluence is too low, and Adam's
+/// averages of past gradients would keep it too low.
 bool refines(unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<Panel> panels;

@@ -1,4 +1,4 @@
-// The reference interpreter on a function of no arguments: interpret FILE.mlir
+// Runs a function without arguments in the reference interpreter: interpret FILE.mlir
 
 #include "lib/Interpreter/Interpreter.h"
 #include "nanobragg/mlir/Registration.h"

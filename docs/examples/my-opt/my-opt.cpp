@@ -1,4 +1,4 @@
-// An MLIR program of one's own with the nb dialect and its passes.
+// Your own MLIR program with the nb dialect and its passes.
 
 #include "nanobragg/mlir/Registration.h"
 

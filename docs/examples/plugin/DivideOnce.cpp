@@ -1,4 +1,4 @@
-// A pass of one's own: divisions by what does not change in a loop become multiplications.
+// A plugin with one pass: divisions by values that do not change in a loop become multiplications.
 
 #include "dialect/NB.h"
 
@@ -14,7 +14,7 @@
 using namespace mlir;
 
 namespace {
-/// The image or sum whose body the op stands in; null outside of them.
+/// The image or sum whose body contains the op; null if there is none.
 Operation *loopAround(Operation *op) {
   Operation *parent = op->getParentOp();
   while (parent && !isa<nb::SumOp, nb::ImageOp>(parent))
@@ -22,14 +22,14 @@ Operation *loopAround(Operation *op) {
   return parent;
 }
 
-/// A division takes as long as four to eight multiplications. Numbers round differently after this,
-/// by the last bit.
+/// A division takes as long as four to eight multiplications. The pass changes results by rounding,
+/// in the last bit.
 struct DivideOnce : PassWrapper<DivideOnce, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DivideOnce)
 
   StringRef getArgument() const override { return "nb-divide-once"; }
   StringRef getDescription() const override {
-    return "divide by what does not change in a loop ahead of it, and multiply in it";
+    return "replace divisions by loop-invariant values by multiplications";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<nb::NBDialect, arith::ArithDialect>();
@@ -39,7 +39,7 @@ struct DivideOnce : PassWrapper<DivideOnce, OperationPass<func::FuncOp>> {
     SmallVector<arith::DivFOp> divisions;
     getOperation().walk([&](arith::DivFOp division) {
       Operation *loop = loopAround(division);
-      // 1/x is not worth a second one.
+      // 1/x stays as it is: its replacement would contain 1/x, too.
       const bool reciprocal = isOne(division.getLhs());
       if (loop && !reciprocal && isa<FloatType>(division.getType()) &&
           !loop->isAncestor(division.getRhs().getParentRegion()->getParentOp()))
@@ -83,7 +83,7 @@ private:
           "{0} division(s) became multiplications by {1} reciprocal(s)", divisions, reciprocals);
     else
       remark::missed(getOperation().getLoc(), named("none"))
-          << "no division in a loop is by what does not change there";
+          << "no loop contains a division by a loop-invariant value";
   }
 };
 } // namespace

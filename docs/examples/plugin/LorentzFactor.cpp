@@ -1,4 +1,4 @@
-// A dialect with one op, which passes, both engines and derivatives treat as one of their own.
+// A plugin with a dialect of one op. Passes, both engines and derivatives treat it like an nb op.
 
 #include "dialect/RuleBuilder.h"
 #include "lib/Interpreter/Map.h"
@@ -28,7 +28,7 @@ void own::OwnDialect::initialize() {
 }
 
 namespace {
-/// The formula with the words of RuleBuilder.h.
+/// The formula, built with the functions of RuleBuilder.h.
 struct Lorentz : nb::RuleBuilder {
   Lorentz(own::LorentzFactorOp op, OpBuilder &builder) : RuleBuilder(builder, op.getLoc()) {
     Value hkl = op.getHkl();
@@ -60,14 +60,14 @@ Value gradient(own::LorentzFactorOp op, unsigned operand, OpBuilder &builder) {
     Value delta = r.component(r.delta, i);
     Value cells = operand == 0 ? r.mul(r.n[i], r.n[i]) : r.mul(r.n[i], delta);
     parts[i] = r.mul(slope, r.mul(cells, delta));
-    if (operand == 1) // and by the number of cells in front
+    if (operand == 1) // the factor Na Nb Nc depends on it, too
       parts[i] = r.add(parts[i], r.div(factor, r.n[i]));
   }
   return r.vec(parts[0], parts[1], parts[2]);
 }
 } // namespace
 
-/// Kernels are made from this.
+/// The formula in simpler ops, from which kernels are made.
 Value own::LorentzFactorOp::expand(OpBuilder &builder) {
   Lorentz r(*this, builder);
   return r.div(r.numberOfCells(), r.denominator());
@@ -81,7 +81,7 @@ Value own::LorentzFactorOp::adjoint(OpBuilder &builder, unsigned operand, Value 
   return nb::RuleBuilder(builder, getLoc()).scale(gradient(*this, operand, builder), adjoint);
 }
 
-/// The interpreter's meaning, written independently.
+/// The formula for the interpreter, written independently of expand().
 static double lorentz(nb::evaluation::Vec3 hkl, nb::evaluation::Vec3 cells) {
   auto part = [](double h, double n) { return std::pow(n * (h - std::nearbyint(h)), 2); };
   const double distance = part(hkl.x, cells.x) + part(hkl.y, cells.y) + part(hkl.z, cells.z);

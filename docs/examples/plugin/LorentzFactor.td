@@ -1,4 +1,4 @@
-// A lattice factor of one's own ---------*- tablegen -*.
+// The lattice factor of a plugin --------*- tablegen -*.
 
 include "dialect/NBDialect.td"
 include "dialect/NBTypes.td"

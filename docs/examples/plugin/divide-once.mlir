@@ -3,7 +3,7 @@
 
 // REMARK: 2 division(s) became multiplications by 1 reciprocal(s)
 
-// Ahead of the sum, once for both.
+// One reciprocal ahead of the sum serves both divisions.
 // CHECK-LABEL: func.func @image
 // CHECK: nb.image
 // CHECK: %[[ONE:.*]] = arith.constant 1.0
@@ -11,7 +11,7 @@
 // CHECK: nb.sum
 // CHECK: %a = arith.mulf %x, %[[R]] : f64
 // CHECK: %b = arith.mulf %a, %[[R]] : f64
-// What changes in the sum is divided by there.
+// The division by a value that changes in the sum is left.
 // CHECK: %c = arith.divf %b, %x : f64
 func.func @image(%width: f64 {nb.name = "wavelength"}, %n: index {nb.name = "fast_pixels"}) -> tensor<?x?x?xf64> {
   %img = nb.image panel %p in %n, slow %s in %n, fast %f in %n : tensor<?x?x?xf64> {

@@ -1,6 +1,6 @@
 """Fit orientation and numbers of cells with the plugin's lattice factor: fit_lorentz.py LorentzFactor.so
 
-Images and exact derivatives come from kernels that the compiler makes of the plugin's op.
+Images and exact derivatives come from kernels that contain the plugin's op.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""Refine cell and orientation against an image, by scipy's least squares with exact derivatives."""
+"""Refine cell and orientation against an image, by SciPy's least squares with exact derivatives."""
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -9,14 +9,14 @@ flags = ("-cell 70 80 90 90 90 90 -misset 10 20 30 -default_F 100 -N 8 -lambda 1
          "-fluence 1e24 -oversample 1")
 truth = nb.Simulator.from_flags(flags)
 rng = np.random.default_rng(1)
-data = rng.poisson(truth.image() * 1e5) / 1e5  # counts of a detector
+data = rng.poisson(truth.image() * 1e5) / 1e5  # counting noise
 sigma = np.sqrt(np.maximum(data, 1e-5) / 1e5)
 
 start = truth.copy()
 start.set(cell_a=70.05 * nb.angstrom, misset_z=30.03 * nb.degree)
 f = start.function("cell_a", "cell_b", "misset")
 
-# The optimizer sees numbers of like size: changes of an edge in 0.1 A, of an angle in 0.1 degrees.
+# The optimizer's variables have similar sizes: changes of edges in units of 0.1 A, of angles in 0.1 degrees.
 unit = np.array([0.1 * nb.angstrom, 0.1 * nb.angstrom, *[0.1 * nb.degree] * 3])
 
 

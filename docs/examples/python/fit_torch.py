@@ -1,4 +1,4 @@
-"""Refine an experiment as a PyTorch module: with Adam, and a loss of one's own."""
+"""Refine an experiment as a PyTorch module: with Adam and a custom loss."""
 
 import torch
 
@@ -11,12 +11,12 @@ sim = nb.Simulator.from_flags(flags)
 data = torch.tensor(sim.image())
 sim.set(misset_z=30.05 * nb.degree, cell_a=70.05 * nb.angstrom)  # a guess
 
-# Parameters begin with 0, which is the guess; one unit of misset is 0.1 degrees, and the cell stays within bounds.
+# Parameters start at 0, which is the guess; one unit of misset is 0.1 degrees, and the cell stays within bounds.
 model = NBImage(sim, "cell_a,misset", bounds={"cell_a": (69 * nb.angstrom, 71 * nb.angstrom)}, scale={"misset": 0.1 * nb.degree})
 optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
 for step in range(120):
     optimizer.zero_grad()
-    # Differences of roots, so that the brightest spots do not decide alone; any torch code would do.
+    # Differences of square roots, so that the brightest spots do not dominate; any torch code is possible.
     loss = (torch.sqrt(model() + 1e-3) - torch.sqrt(data + 1e-3)).square().sum()
     loss.backward()
     optimizer.step()

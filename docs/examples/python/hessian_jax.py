@@ -18,7 +18,7 @@ unit = jnp.array([nb.angstrom, nb.angstrom, nb.degree, nb.degree, nb.degree])
 
 
 def loss(x):
-    """Loss for Poisson noise; x counts A and degrees."""
+    """Loss for Poisson noise; x is in A and degrees."""
     model = image(sim, **dict(zip(names, start + unit * x)))
     return 0.5 * jnp.sum((model - data)**2 / (data + 1))
 

@@ -1,4 +1,4 @@
-"""The parametrisation of stage A, written for the PyTorch port: only the import is another."""
+"""The parametrisation of stage A, written for nanobrag_torch: only the import differs."""
 
 import time
 
@@ -17,10 +17,10 @@ beam = BeamConfig(wavelength_A=6.2, fluence=1e12)
 bounds = {"h_min": -5, "h_max": 5, "k_min": -5, "k_max": 5, "l_min": -5, "l_max": 5}
 grid = torch.full((11, 11, 11), 100.0, dtype=torch.float64)
 
-# Frozen at zero the model is the experiment itself.
+# With its parameters at zero the model is the experiment itself.
 data = ExperimentModel(crystal, detector, beam, dtype=torch.float64, hkl_data=grid, hkl_metadata=bounds)()
 trusted = data > 0
-variance = data.max() * (data.mean() + data)  # a relative one: there are few photons
+variance = data.max() * (data.mean() + data)  # relative to the image, which has few photons
 
 crystal.cell_a = 100.5  # a start that is a little off
 model = ExperimentModel(crystal, detector, beam, dtype=torch.float64, param_init="stage_a", hkl_data=grid, hkl_metadata=bounds)

@@ -1,5 +1,5 @@
 // A schedule: the loop over mosaic domains is outside of that over phi steps; the rotation of a domain comes
-// from a table; lattice factors take the fraction of this Miller index. For the program as it was written:
+// from a table; lattice factors take the fraction of the Miller index. It applies to the frontend's program:
 //   nb-sim FLAGS --patterns=domains-outside.mlir
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%program: !transform.any_op) {

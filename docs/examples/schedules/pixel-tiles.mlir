@@ -1,5 +1,5 @@
-// A schedule: 8 pixels are computed at once, and what passes made is cleaned up. Where the compiler
-// would choose the lanes:
+// A schedule: merges equal values (CSE) and computes 8 pixels at once. It applies where the compiler
+// would choose the number of lanes:
 //   nb-sim FLAGS --pipeline='builtin.module(nb-cpu-pipeline{until-after=peel},nb-apply-patterns{files=pixel-tiles.mlir})'
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%program: !transform.any_op) {

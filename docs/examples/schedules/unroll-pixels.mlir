@@ -1,4 +1,4 @@
-// Two groups of pixels at a time, by ops of MLIR's own. For a program that has its loops:
+// A schedule: computes two groups of pixels at a time, by ops of MLIR. It applies after loops are made:
 //   nb-try FLAGS --pipeline='builtin.module(nb-cpu-pipeline{until-after=arith},nb-apply-patterns{files=unroll-pixels.mlir})'
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%program: !transform.any_op) {

@@ -1,9 +1,9 @@
-"""nb-refine beside DIALS on simulated stills of known structure factors.
+"""Compares nb-refine with DIALS on simulated stills with known structure factors.
 
-The stills are of thaumatin. Orientation, cell, size and mosaicity of the blocks, light and distance
-differ; the headers have the nominal distance, and the model that both programs are given has
-structure factors that are wrong by 28 %. Finished stills are kept in the folder: the same command
-goes on after an interrupt, and with more stills. Needs gemmi, scipy, msgpack and DIALS.
+The stills are of thaumatin. Orientation, cell, size and mosaicity of the blocks, fluence and distance
+vary; the headers contain the nominal distance, and the model given to both programs has structure
+factors with errors of 28 %. Finished stills are kept in the folder: the same command continues
+after an interrupt, and can add stills. Needs gemmi, scipy, msgpack and DIALS.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def simulate(folder, stills):
 
 
 def amplitudes(path):
-    """Miller indices and F of an MTZ file, of those that have one."""
+    """Miller indices and F of an MTZ file, without reflections that have no F."""
     mtz = gemmi.read_mtz_file(str(path))
     F = mtz.column_with_label("F").array
     return mtz.make_miller_array()[F > 0], F[F > 0]
@@ -93,7 +93,7 @@ def spoil(true, path):
 
 
 def refine(folder, images):
-    """The folder of nb-refine's files."""
+    """Runs nb-refine; returns the folder of its files."""
     out = folder / f"refined_{len(images)}"
     if not (out / "structure_factors.mtz").exists():
         print(f"nb-refine refines {len(images)} stills ({folder}/nb-refine.log)", flush=True)
@@ -105,9 +105,9 @@ def refine(folder, images):
 
 
 def integrate(folder, images):
-    """DIALS' integrated tables of all batches."""
+    """Runs DIALS; returns the integrated tables of all batches."""
     tables, cell = [], ",".join(map(str, CELL))
-    # A module that Debian's cctbx lacks, of which DIALS uses the Python part alone.
+    # Debian's cctbx lacks this module, of which DIALS uses only the Python part.
     stand_in = folder / "stand-in"
     stand_in.mkdir(exist_ok=True)
     (stand_in / "xfel_mono_sim_ext.py").touch()
@@ -153,7 +153,7 @@ def observations(tables, known):
 
 
 def scale_of(I, sigma, model, s2):
-    """Factor and fall-off with resolution that make the model the data, by strong reflections."""
+    """Scale of each intensity relative to the model: a factor and a B factor, fitted to strong reflections."""
     strong = (I > 3 * sigma) & (model > 0)
     if strong.sum() < 10:
         return np.full(len(I), max(np.median(I / np.maximum(model, 1e-9)), 1e-30))

@@ -1,5 +1,7 @@
-"""Pulls of a fit to a still or a sweep: copies of it, with new photons (and for a still new intensities), are
-fitted from where its fit ended: python pulls.py IMAGE MODEL COPIES, or python pulls.py LIST.expt TABLE.refl COPIES SYSTEM
+"""Prints the pulls of a fit: copies of a still or a sweep are simulated from its fit, with new noise (and for a
+still new intensities), and fitted from the true values: errors divided by sigmas should have a standard deviation of 1.
+
+python pulls.py IMAGE MODEL COPIES, or python pulls.py LIST.expt TABLE.refl COPIES SYSTEM
 """
 
 import sys
@@ -20,14 +22,15 @@ DOUBT = 0.25  # fraction by which the fit of a still lets an intensity differ fr
 
 
 def restrained(fit, about, sigma):
-    """The fit with restraints about these numbers."""
+    """The fit, with its numbers restrained to `about`."""
     known = Known(about, sigma, fit.known().reach)
     fit.known = lambda: known
     return fit
 
 
 def of_still(image, path):
-    """A function: the fit of a copy, of random numbers, before its last run; how that runs."""
+    """A function that simulates a copy of a still from random numbers and returns its fit, ready for the last
+    run; and the arguments of that run."""
     still, = index([image], path, workers=1, sets=1)
     model = Model.read(path, 0.97 / still.fitted.detector.finest(still.shape), still.header.wavelength)
     truth, sims, boxes = still.explained, simulators(still, model), boxes_of(still)
@@ -44,14 +47,14 @@ def of_still(image, path):
 
 
 def of_sweep(path, table, system):
-    """The same; each reflection has the intensity that was found. Restraints are drawn anew, too."""
+    """The same for a sweep. Reflections keep their fitted intensities; the restraints of each copy are drawn, too."""
     listed, table = _files.read_experiments(path), _files.read_reflections(table)
     scan = Scan(listed, 0, path).only_present()
     fit, *_ = begin_fit(Sweep(0), scan, listed, with_boxes(table, scan), Wanted(system))
     fit.positions_and_rocking()
     print(f"{fit.model.sets} sets, chi-square {fit.misfit:.3f} per pixel that is fitted", flush=True)
     expected, truth = fit.used.background + fit.fit.own * fit.image, fit.x
-    # Where intensities are free pixels say nothing of the scale that sets have in common.
+    # If intensities are free, pixels do not determine the scale that all sets share.
     sigma = numpy.where(numpy.array(fit.model.groups()) == "scale", 1.0, fit.known().sigma)
 
     def copy(random):
