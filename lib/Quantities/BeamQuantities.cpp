@@ -7,7 +7,8 @@ constexpr Range stepCount = upTo(1e6); // 0 counts as not given, as in the C pro
 constexpr UsualValues divergences{0, 1500, 0, 50};
 constexpr std::string_view generated = "without listed sources (-sourcefile, --spectrum, --expt)";
 constexpr std::string_view listed = "with listed sources (-sourcefile, --spectrum); use -lambda";
-constexpr std::string_view rangeOrStep = "without listed sources; a step needs a range as well";
+constexpr std::string_view rangeOrStep =
+    "without listed sources; ignored if a step is given without a range";
 
 // flags, values, unit, what holds without it, meaning, range, fields, and what not every row has
 constexpr Quantity beamQuantityRows[] = {
