@@ -259,7 +259,7 @@ def judge(flags: str | Iterable[object], pipeline: str, *more: str, program: Pro
     """Whether the kernel of a pipeline is right, and faster than that of the compiler's own passes.
 
     Returns a Verdict, or a list of Verdicts for several pipelines, which are timed in turn.
-    program: an nb program in place of the experiment's, which gives the numbers. gradient:
+    program: an nb program in place of the experiment's; the experiment supplies its numbers. gradient:
     comma-separated parameters whose gradient is checked, too; "usual": up to three usual ones.
     repeat: rounds of timing, at least 6 for an interval, 0 for none. blame: name the first wrong
     pass, and the first value that it changes. timeout: seconds for each. plugins, patterns: files,

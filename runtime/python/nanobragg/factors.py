@@ -15,8 +15,8 @@ Box = tuple[Array, tuple[int, int, int]]
 
 
 def amplitudes(value: Any, what: str) -> Array:
-    """Real structure factors; of complex ones the absolute values, since images do not depend on
-    phases."""
+    """Structure factors as real numbers. Complex ones are replaced by their absolute values, since
+    images do not depend on phases."""
     array = numpy.asarray(value) if not type(value).__module__.startswith("torch") else value.detach().cpu().numpy()
     return doubles(abs(array) if numpy.iscomplexobj(array) else value, what)
 

@@ -98,8 +98,8 @@ class Frames:
     generator. background: photons per pixel that are added, one number or an array; least: photons
     of a labelled pixel. threads: how many threads make the frames of a loop, each with a copy of
     the simulator (which should have threads=1) and ahead of the loop; they call ``draw``. batch: a
-    loop then has dicts of that many frames, without a copy: arrays with an axis of frames in front,
-    ``spots`` as a list. The last batch of ``count`` frames may be smaller.
+    loop then yields dicts of that many frames, made without a copy: arrays have a leading axis of
+    frames, and ``spots`` is a list. The last batch of ``count`` frames may be smaller.
     """
 
     def __init__(self, sim: Simulator, draw: Draw, *, seed: int = 0, count: int | None = None, background: Any = 0.0,

@@ -31,7 +31,7 @@ class Function:
     def __init__(self, simulator: Simulator, names: Iterable[str], wrt: Iterable[str] | None = None, rows: Any = None) -> None:
         """wrt: the names by whose numbers derivatives are taken (default: all); derivatives with
         respect to the others are 0. rows: of a table of reflections (reflections.rows_of), whose
-        columns then stand for the image.
+        columns then take the place of the image.
         """
         self.names = tuple(names)
         core = simulator._core

@@ -51,7 +51,7 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
 
 
 def _numbers_of(function: str, sim: Simulator, parameters: dict[str, Any]) -> "tuple[tuple[str, ...], jax.Array]":
-    """Parameters that are no groups, and their numbers one behind the other."""
+    """Parameters that are not groups, and their concatenated numbers."""
     names = tuple(parameters)
     if not names:
         raise ValueError(f"{function}() needs at least one array by a parameter's name, as cell_a=a; sim.{function}() takes none")

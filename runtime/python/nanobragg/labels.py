@@ -70,8 +70,8 @@ def _require_flat_image(sim):
 
 
 def directions(sim: Simulator, pixels: Any = None) -> NDArray[numpy.float64]:
-    """Unit vectors from the sample to the centre of each pixel, in the image's shape and 3; of flat
-    detectors. pixels: of these only, (n, 3) rows of panel, slow, fast, which may be fractions."""
+    """Unit vectors from the sample to the centre of each pixel, ``(*shape, 3)``, for flat detectors.
+    pixels: only for these, (n, 3) rows of panel, slow, fast, which may be fractions."""
     _require_flat_image(sim)
     size = sim["pixel_size"]
     corner, along_fast, along_slow = numpy.moveaxis(numpy.asarray(sim._core.lab()[1]), 1, 0)  # (panels, 3) each

@@ -59,7 +59,7 @@ def grey_png(levels):
 
 
 def two_theta(sim: Simulator) -> Array:
-    """Angles between beam and pixels, in the image's shape, rad; of flat detectors."""
+    """Angles between beam and pixels in rad, in the image's shape, for flat detectors."""
     beam = sim["beam_direction"] / numpy.linalg.norm(sim["beam_direction"])
     return numpy.arccos(numpy.clip(directions(sim) @ beam, -1, 1))
 

@@ -4,10 +4,10 @@
     t = torch.tensor(71e-10, dtype=torch.float64, requires_grad=True)
     image(sim, cell_a=t).sum().backward()
 
-Numbers are in SI units. Through ``torch.library`` custom operators where torch has them (2.4 and
-later), so that ``torch.compile(fullgraph=True)`` works; within torch.func and with dual numbers,
-and where torch has no custom operators, through ``torch.autograd.Function``. Tensors on a GPU are
-copied to this machine's memory and images back.
+Numbers are in SI units. The module uses ``torch.library`` custom operators where torch has them (2.4
+and later), so that ``torch.compile(fullgraph=True)`` works. With older versions, within torch.func
+and with dual numbers, it uses ``torch.autograd.Function``. Tensors on a GPU are copied to the host's
+memory and images back.
 """
 
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ def reflections(sim: Simulator, partiality: float = 1e-3, *, miller_index: Any =
 
 
 def _numbers_of(function, sim, parameters):
-    """Parameters that are no groups, their numbers one behind the other in float64, and the type of
+    """Parameters that are not groups, their numbers concatenated in float64, and the type of
     what is made of them."""
     names = tuple(parameters)
     if not names:
@@ -103,8 +103,8 @@ def _numbers_of(function, sim, parameters):
 
 
 def image_of_numbers(sim, names, theta):
-    """The image as a function of a float64 vector: parameters that are no groups, one behind the
-    other, in SI units."""
+    """The image as a function of a float64 vector: parameters that are not groups, concatenated, in
+    SI units."""
     if _operators and not is_transformed(theta):
         return _operators.image(sim, names, theta)
     return Image.apply(_snapshots.snapshot(sim, names)[1], theta)
@@ -164,9 +164,9 @@ class NBImage(torch.nn.Module):
     between them. scale: name -> the change of the value, in SI units, for a change of the
     nn.Parameter by 1; default: the start value, or 1 where that is 0.
 
-    Each name has an nn.Parameter of the same name, float64 and without a unit, which begins with 0
-    where the simulator's value is: value = start + scale * parameter, or between bounds a sigmoid
-    through the start value. ``values()`` are in SI units; ``update()`` writes them into the
+    Each name has an nn.Parameter of the same name, float64 and without a unit, which is 0 at the
+    simulator's value: value = start + scale * parameter, or between bounds a sigmoid through the
+    start value. ``values()`` are in SI units; ``update()`` writes them into the
     simulator. Call it for the image.
     """
 
