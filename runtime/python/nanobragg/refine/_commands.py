@@ -141,7 +141,7 @@ COMMANDS = {
             "xgam pixel_mm'",
             "--fix": "comma-separated parameters to hold at their start: orientation, strain, distance, centre, tilt, flux",
             "--restrain": "restrain a parameter to its start with this sigma: orientation, tilt (degrees), strain (fraction), distance, centre "
-            "(mm), flux (logarithm)"}),
+            "(mm)"}),
     "stills": Command(
         "indexed stills of DIALS, each by itself",
         "Refines orientation, cell and scale of each still against the pixels of its shoeboxes.",

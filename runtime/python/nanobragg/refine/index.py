@@ -34,7 +34,7 @@ _CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one 
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """Choices of index(), which describes them."""
+    """The further arguments of index(), which describes them."""
 
     least: int = 3
     pixels: bool = True
@@ -63,7 +63,7 @@ class Wanted:
         return Search(model, self.least, None if self.geometry is None else Geometry.read(self.geometry), self.noise, self.lattices)
 
     def check(self, shard, out, resume):
-        """ValueError where it contradicts itself, or what is done to its results."""
+        """Raises ValueError if these arguments contradict each other, or those of the run."""
         check_run(out, resume, shard)
         sharded = shard[1] > 1
         for wrong, why in (
@@ -77,46 +77,50 @@ class Wanted:
 
 
 class Watch:
-    """Is told how far index() is. A program overrides what it wants to know."""
+    """Receives the progress of index(). Override the methods of interest."""
 
     def found(self, still):
-        """The spots of a still were searched."""
+        """A still was searched: it is indexed, or rejected."""
 
     def done(self, still):
-        """All that is wanted of a still is done."""
+        """All that was requested for a still is finished."""
 
     def say(self, sentence):
-        """Something that concerns all stills."""
+        """A message that concerns all stills."""
 
 
 @one_blas_thread
 def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), comm=None, watch=None, **wanted):
     """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to
-    their places; then explains the pixels of the spots by the model's structure factors.
+    the positions of the spots; then fits their pixels, with the model's structure factors.
 
-    paths: diffraction images, in the formats of read_image(). model: a PDB, mmCIF or MTZ file, or
-    the numbers of a cell (A, degrees) and a space group in a text, which are enough for positions.
-    workers: processes; None: one for each processor. out: a folder for the files of _still_files.py
-    and _write_merged, and for finished/, with what is known of each image as soon as it is. resume:
-    goes on with what is in there, as far as it follows from the same images and numbers. shard: (i,
-    n), every n-th image from i on. Shards share ``out``, which gets finished/ alone; what all stills
-    share is known, and pixels are explained, once the spots of all are indexed. comm: a communicator
-    of mpi4py in place of workers: all ranks call this, and the first has the stills; others return
-    none. watch: a Watch.
+    paths: diffraction images (CBF, SMV, NXmx, or another format of fabio or dxtbx). model: a PDB,
+    mmCIF or MTZ file, or a text with the numbers of a cell (A, degrees) and a space group, which
+    suffices for positions. workers: number of processes; None: one for each processor. out: a
+    folder for the results; its subfolder finished/ stores the result of each image as soon as it is
+    known. resume: uses the results in finished/ that were made from the same images and arguments.
+    shard: (i, n): every n-th image, from image i on. All shards have the same ``out`` and write
+    only finished/. Run each shard twice: the first run indexes its images, and the second fits
+    their pixels with the detector that all images share, once all shards are indexed. A call
+    without ``shard``, with ``resume``, then writes the results. comm: an mpi4py communicator, in
+    place of workers: all ranks call this; the first returns the stills, the others an empty list.
+    watch: a Watch.
 
-    Further arguments: least: pixels of a spot (3). pixels: whether pixels are explained, too (True).
-    held, restrain: numbers of that fit, by name, that stay, and sigmas of others ({name: sigma}).
-    sets: of mosaic blocks of a crystal, at most (4). lattices: crystals of an image, at most (3);
-    each further one is looked for among spots that the others do not have. factors: whether
-    structure factors are refined, too, on all stills but those of the numbers ``tested``. geometry:
-    an .expt that says where the detector stands, in place of the images. noise: (gain, zero): an
-    image holds photons * gain + zero, and noise as if it were none beside that of these photons;
-    None: of detectors that count photons (1, 0), and what pixels of others say. response: the
-    Response where the fit of the detector's begins. chain: whether they are stills of one crystal
-    that was turned from each to the next, in their order: they have one cell and one detector, and
-    each a Turn. full: whether intensities are written corrected, see _still_files.integrated.
+    Further arguments: least: pixels of the smallest spot (3). pixels: whether to fit pixels (True).
+    held: names of parameters of that fit that are held at their start. restrain: {name: sigma},
+    restraints of others to their start. sets: largest number of sets of mosaic blocks of a crystal
+    (4). lattices: largest number of crystals on an image (3); each further one is searched for
+    among the remaining spots. factors: whether to refine structure factors, too, on all stills
+    except those whose numbers are in ``tested``. geometry: an .expt with the detector and
+    wavelength of all images, in place of their headers. noise: (gain, zero): an image contains
+    photons * gain + zero, and has the noise of these photons; a ``zero`` below the true one adds
+    read-out noise. None: (1, 0) for detectors that count photons, and measured from the pixels for
+    others. response: the Response with which the fit of the detector's response begins. chain:
+    whether the images are stills of one crystal that was rotated from each to the next, in their
+    order. These share the cell and the detector, and each but the first has a Turn. full: whether
+    to write corrected intensities; see _still_files.integrated.
 
-    Returns a Still for each. An image that cannot be read or indexed is among them with its reason.
+    Returns a Still for each image; one that cannot be read or indexed contains the reason.
     """
     paths, wanted, watch = [os.fspath(path) for path in paths], Wanted(**wanted), watch or Watch()
     if not paths:
@@ -173,7 +177,7 @@ def _one(index, *, paths, search, kept):
 
 
 def _fitted(number, *, stills, model, how, kept, keys):
-    """The number of a still, its Explained, or why there is none, and seconds."""
+    """The number of a still; its Explained, or the reason why there is none; and the seconds."""
     begin = time.perf_counter()
     if (found := kept.get(keys[number])) is not None:
         return number, without_images(found[0], kept), found[1]
@@ -187,8 +191,8 @@ def _fitted(number, *, stills, model, how, kept, keys):
 
 
 def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambda still: True):
-    """Explains those that are indexed, and ``mine``. deal: a Dealer. kept: results that are
-    finished. done: is called with each still."""
+    """Fits the pixels of the indexed stills for which ``mine`` is true. deal: a Dealer. kept:
+    finished results. done: is called with each still."""
     good = [still for still in stills if still.status == "indexed"]
     # The shared tilts and modules follow from all stills.
     of_all = key_of(how=how, model=model.digest(), stills=[still.key for still in stills]) if kept.folder else ""
@@ -212,7 +216,7 @@ def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambd
 
 
 def _observations(stills, amplitudes):
-    """Observations on stills that are explained; cell and wavelength of each crystal."""
+    """The Observations on stills whose pixels are fitted; cell and wavelength of each crystal."""
     crystals = [(still, k) for still in stills for k in range(len(still.lattices))]
     every = [still.explained.integrated.chosen(still.explained.integrated.lattice == k) for still, k in crystals]
     return (Observations(amplitudes, every, [still.index for still, _ in crystals]),
@@ -220,8 +224,8 @@ def _observations(stills, amplitudes):
 
 
 def _refine_factors(stills, model, tested, deal, how, kept):
-    """Explains stills again, by structure factors that those without the numbers ``tested`` and the
-    model say together."""
+    """Fits the pixels of all stills again, with structure factors that follow from the model and
+    from the stills whose numbers are not in ``tested``."""
     good = [still for still in stills if still.explained]
     training = [still for still in good if still.index not in tested and len(still.explained.integrated.hkl)]
     if not training:
@@ -236,8 +240,9 @@ def _refine_factors(stills, model, tested, deal, how, kept):
 
 
 def write(out, stills, model, kept, tested=(), full=False):
-    """Tables, lists and pages of stills; merged are those that are explained, without the numbers
-    ``tested``. kept: where their pixels are. full: see integrated()."""
+    """Writes tables, lists and pages of stills. Stills whose pixels are fitted are merged, except
+    those whose numbers are in ``tested``. kept: the store of their pixels. full: see
+    _still_files.integrated."""
     os.makedirs(out, exist_ok=True)
     good, pages = [still for still in stills if still.status == "indexed"], []
     if good:
@@ -252,7 +257,7 @@ def write(out, stills, model, kept, tested=(), full=False):
 
 
 def _write_merged(out, stills, model):
-    """structure_factors.mtz, unmerged.mtz and merging.csv; parts of the page."""
+    """Writes structure_factors.mtz, unmerged.mtz and merging.csv, and returns parts of the page."""
     amplitudes = Amplitudes(model.grid, model.lowest, model.hall)
     observations, crystals = _observations(stills, amplitudes)
     if not len(observations.row):

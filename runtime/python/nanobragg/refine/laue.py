@@ -75,8 +75,8 @@ class Laue(Tried):
 
 
 def _light(photons, usable, mean, noise, at):
-    """Photons above the background in a box about each place, and their sigmas; 0 of boxes that are
-    not whole."""
+    """Photons above the background in a box about each position, and their sigmas; 0 for boxes that
+    are not complete."""
     middle, half = numpy.floor(at).astype(int), _HALF
     width = 2 * half + 1
     inside = (middle >= half).all(axis=1) & (middle < numpy.array(photons.shape[::-1]) - half).all(axis=1)
@@ -138,8 +138,8 @@ def _index(still, *, model, camera, band, noise, most, held, restrain):
 
 
 def _one_more(fit, still, model, wavelengths, lights):
-    """Looks for a crystal among spots that the others do not have. Whether there is one. lights: of
-    _refined."""
+    """Searches for one more crystal among the remaining spots. Returns whether one is found.
+    lights: see _refined."""
     first = not fit.crystals
     taken = numpy.concatenate([crystal.spot for crystal in fit.crystals]) if not first else numpy.zeros(0, int)
     free = numpy.setdiff1d(numpy.arange(len(still.at)), taken)
@@ -170,11 +170,12 @@ def _one_more(fit, still, model, wavelengths, lights):
 
 
 def _refined(fit, crystal, taken, first, lights):
-    """A crystal from a first orientation, by stages: how many spots are near its rays, the camera,
-    the crystal. None where no more are than by chance.
+    """Refines a crystal from a first orientation, in stages. Returns the number of spots near its
+    rays, the camera and the crystal; None if chance explains as many spots.
 
-    lights: fits the widths of spots and the flux, whose slope moves the spots of narrow spectra.
-    None: of others, later.
+    lights: a function that fits the widths of spots and the flux after each stage, for narrow
+    spectra, where the slope of the flux moves the spots. None for others, whose widths and flux are
+    fitted later.
     """
     others, fit.sigma = fit.crystals, 1.0
     for reach in _REACHES[3:] if lights else _REACHES if first else _REACHES[2:]:
@@ -197,15 +198,15 @@ def _refined(fit, crystal, taken, first, lights):
 
 
 def _within(fit, crystal, taken, shift):
-    """Spots within a pixel of a ray, were they shifted."""
+    """The number of spots that would be within a pixel of a ray if they were shifted."""
     free = numpy.setdiff1d(numpy.arange(len(fit.at)), taken)
     rays = fit.rays(crystal)
     return int((cKDTree(rays.at).query(fit.at[free] + shift)[0] < _NEAR).sum()) if len(rays.at) else 0
 
 
 def _seen(fit, crystal, photons, usable, mean, noise):
-    """Primitive indices, light and sigmas of a crystal's rays, sigma 0 of those that are not alone
-    in their box."""
+    """Primitive indices, light and sigmas of a crystal's rays; sigma is 0 for rays that are not
+    alone in their box."""
     rays = fit.rays(crystal)
     light, sigma = _light(photons, usable, mean, noise, rays.at)
     every = numpy.concatenate([fit.rays(other).at for other in fit.crystals])
@@ -233,15 +234,16 @@ def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=
     """Indexes white-beam stills with a known cell, and fits camera, orientation, strain, and the
     flux curve.
 
-    paths: images. model: as of ``index``; without structure factors there is no flux curve.
-    energies: ends of the spectrum, keV; it may end earlier. geometry: an .expt, a .det of
-    LaueTools, or its six numbers in a text; None: the image's header. lattices: crystals, at most.
-    held: names of parameters that stay, of orientation, strain, distance, centre, tilt and flux.
-    restrain: sigmas of others by name (degrees, mm, or without a unit). noise: as of ``index``.
-    out: a folder for indexed.expt, indexed.refl, spots.csv, flux.csv, lattices.csv, shots.csv and
-    report.html.
+    paths: images. model: as in ``index``; without structure factors, a flux curve is fitted only if
+    the spectrum is narrow. energies: lower and upper limit of the spectrum, keV; the light may end
+    before them. geometry: an .expt, a .det of LaueTools, or a text with the six numbers of such a
+    file; None: the image's header. lattices: largest number of crystals on an image. held: names of
+    parameters that are held at their start: orientation, strain, distance, centre, tilt, flux.
+    restrain: {name: sigma}, restraints of others to their start (degrees, mm, or without a unit);
+    not for flux. noise: as in ``index``. out: a folder for indexed.expt, indexed.refl, spots.csv,
+    flux.csv, lattices.csv, shots.csv and report.html.
 
-    Returns a Laue for each image. One that cannot be read or indexed is among them with its reason.
+    Returns a Laue for each image; one that cannot be read or indexed contains the reason.
     """
     paths = [os.fspath(path) for path in paths]
     if not paths:

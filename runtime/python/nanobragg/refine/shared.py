@@ -1,4 +1,4 @@
-"""The refinement of what many shots share."""
+"""The refinement of parameters that many shots share."""
 
 import dataclasses
 import os
@@ -32,11 +32,11 @@ _KEPT_FUNCTIONS = 1 << 28  # bytes of the compiled functions of a rank that are 
 
 @dataclasses.dataclass
 class SharedResult:
-    """The result of a refinement. On other ranks than the first of an MPI run ``shots`` and
-    ``steps`` are empty.
+    """The result of shared(). On ranks other than the first, ``shots`` and ``steps`` are empty.
 
-    Structure factors: Miller indices (n, 3) in the asymmetric unit, 1 for Friedel mates, F and its
-    sigma, where they started (electrons), and how many shots contribute to each.
+    Structure factors have a row each: ``hkl`` in the asymmetric unit, ``mate`` (1 for F-, otherwise
+    0), ``F``, its ``sigma`` and its ``start`` (electrons), and ``seen``, the number of shots that
+    contribute to it.
     """
 
     hkl: numpy.ndarray = None
@@ -57,25 +57,30 @@ class SharedResult:
 def shared(flags, experiments, reflections, *, parameters=("structure_factors",), images=None, system="triclinic",
            space_group=None, anomalous=False, panel_groups="each", gain=1.0, offset=0.0, readout=0.0, restrain=None,
            margin=2, rounds=3, steps=20, tolerance=1e-6, comm=None, out=None, resume=False, progress=None, say=None):
-    """Refines what the shots of an experiment list share, and orientation, cell and scale of each
-    with it.
+    """Refines parameters that the shots of an experiment list share, together with orientation,
+    cell and scale of each shot.
 
-    Shots should be refined already (``shots``, whose refined.expt and refined.refl are the next
-    thing to give here). flags, experiments, reflections, images, system, gain, offset, readout,
-    margin: as of ``shots``. parameters: "structure_factors", of the grid that -hkl gives; "panels",
-    rigid motions of groups of panels; "spectrum", a factor for each source; and names that get one
-    factor, as "mosaic_spread". space_group: whose equivalents share a structure factor; None: that
-    of the experiment list. anomalous: Friedel mates apart. panel_groups: "each", "all",
-    "hierarchy", or a file of lines "panel group". restrain: sigmas about the start:
-    {"structure_factors": log F (0.5), "friedel": log F+ - log F-, "shells": log F from the mean of
-    its shell of resolution, "panels": (degrees (0.2), mm (0.2)), "spectrum" and other names:
-    logarithm (1), "orientation": degrees, "cell": fraction, "scale": logarithm}. rounds: of weights
-    and units; steps: of L-BFGS in each, ended when two of them change the value by less than
-    tolerance times it. comm: a communicator of mpi4py: each rank has some of the shots, and all
-    call this. None: one process. out: a folder for tables, structure_factors.mtz,
-    refined.expt and refined.refl, and for finished/, written after each step. resume: goes on from
-    the last step of the same files and arguments, if there is one, on any number of ranks. progress: is called on the first rank with a dictionary
-    after each step; say is called with sentences, on all ranks.
+    The shots should have been refined by ``shots``: pass its refined.expt and refined.refl. flags,
+    experiments, reflections, images, system, gain, offset, readout, margin: as in ``shots``.
+    parameters: "structure_factors", of the grid that -hkl gives; "panels", rigid motions of groups
+    of panels; "spectrum", a factor for each source; and names that are refined by one factor, such
+    as "mosaic_spread". space_group: reflections that it makes equivalent share a structure factor;
+    None: that of the experiment list. anomalous: whether Friedel mates are refined separately.
+    panel_groups: "each", "all", "hierarchy", or a file of lines "panel group".
+
+    restrain: {name: sigma}, restraints to the start: "structure_factors": log F (0.5); "panels":
+    (degrees (0.2), mm (0.2)); "spectrum" and other names: logarithm (1); "orientation": degrees;
+    "cell": fraction; "scale": logarithm. Two names restrain structure factors to each other:
+    "friedel": log F+ - log F-; "shells": log F from the mean of its shell of resolution. rounds:
+    number of rounds; each computes weights and units anew, and takes at most ``steps`` steps of
+    L-BFGS. It ends when the mean change of the value in two steps is below ``tolerance`` times the
+    value.
+
+    comm: an mpi4py communicator: all ranks call this, and each has some of the shots; None: one
+    process. out: a folder for tables, structure_factors.mtz, refined.expt and refined.refl; its
+    subfolder finished/ stores the state after each step. resume: continues from the last step of a
+    run with the same files and arguments, if there is one, on any number of ranks. progress: is
+    called after each step with a dictionary, and say with messages, both on the first rank.
 
     Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines
     of one kind.
@@ -109,7 +114,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
 
 
 def _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups, say=None):
-    """The Shared, and restraints of its structure factors or None."""
+    """The Shared numbers, and the restraints of structure factors or None."""
     sim = first_simulator(stills, say)
     parts, part_sigmas, amplitudes, restraints = [], [], None, None
     for name in wanted:
@@ -154,7 +159,7 @@ def _group_of(stills):
 
 
 class _Run:
-    """The shots of a rank, and what is refined of them."""
+    """The refinement of the shots of a rank."""
 
     def __init__(self, stills, model, restraints, ranks, how):
         """how: a ShotFit."""
@@ -197,8 +202,8 @@ class _Run:
         self.joint = Joint(self.ranks, terms, self.model, self.restraints, start, own)
 
     def _reject_those_far_off(self, terms, squares):
-        """Shots whose pixels are explained far worse than those of others; at the start all may be
-        explained badly."""
+        """Rejects shots with a chi-square far above that of the others. (At the start it may be
+        large for all.)"""
         collected = self.ranks.collected(squares)
         limit = None
         if self.ranks.first:
@@ -251,9 +256,9 @@ class _Run:
             self.joint.start = self.joint.shared_at(descent.shared)
 
     def _without_lost(self, shared):
-        """Structure factors that fell below 1/4 of their start begin again from there: the gradient
-        with respect to the logarithm of what is nearly nothing is nearly nothing, and one that a
-        long step has thrown away would not come back."""
+        """Sets structure factors that fell below 1/4 of their start to this value. Where F is
+        almost 0, the gradient with respect to log F is, too, so one that a long step has made too
+        small would not recover."""
         p, factors = self.model.split(shared)
         if self.model.amplitudes:
             factors = numpy.maximum(factors, self.model.amplitudes.numbers(-numpy.log(4)))
@@ -310,7 +315,7 @@ class _Run:
 
 
 class _Checkpoint:
-    """Where a refinement is after a step, in out/finished. It can be read on another number of
+    """The state of a refinement after a step, in out/finished. It can be read on another number of
     ranks."""
 
     def __init__(self, out, key, ranks, resume):
@@ -326,7 +331,7 @@ class _Checkpoint:
                                      "descent": numpy.array([rows for rows, _ in own]), "steps": run.steps, "shared": shared})
 
     def read(self):
-        """The state that was written last, of the shots of this rank; None: nothing was."""
+        """The state that was written last, for the shots of this rank, or None."""
         state, here = self.kept.get(self.key), slice(self.ranks.begin, self.ranks.end)
         return state and state | {"own": state["own"][here], "descent": state["descent"][here]}
 
@@ -373,8 +378,7 @@ def _by_resolution(x, seen, sigma, change, bins=15):
 
 
 def _mtz(result, amplitudes, cell, wavelength):
-    """F, sigma, where F started and in how many shots it was seen; of F+ and F- where they are
-    apart."""
+    """An MTZ file: F, its sigma and start, and the number of shots; or F+, F- and their sigmas."""
     columns = [("F", "F"), ("SIGF", "Q"), ("F_start", "F"), ("shots", "I")]
     numbers = numpy.column_stack([result.F, result.sigma, result.start, result.seen])
     hkl = result.hkl

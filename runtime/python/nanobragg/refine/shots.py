@@ -26,23 +26,25 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
 
     flags: options of nb-sim, a string or a list, for everything that the files do not contain:
     -hkl, -N, -mosaic, --spectrum, -gauss_xtal ... experiments: an experiment list of DIALS (.expt),
-    one experiment an image. reflections: a reflection table (.refl) with miller_index, panel, bbox
-    and id; xyzobs.px.value is where spots were observed, if it is there. images: a function from
-    the number of a shot to its image; None: those that the experiment list names. parameters:
-    orientation, cell and scale, and parameters that get a factor: "mosaic_spread", "ncells".
-    system: which cell the crystal keeps, one of refine.CELL_SYSTEMS. gain, offset, readout: an
-    image contains photons * gain + offset with Poisson noise, and read-out noise of this sigma (all
-    in the image's unit). restrain, method: see refine_shot. workers: processes; None: one for each
-    processor. shard: (i, n), every n-th shot from i on. comm: a communicator of mpi4py in place of
-    workers: all ranks call this, each takes the next shot whenever it is free, and the first has
-    the results; other ranks return none. out: a folder for refined.expt, refined.refl, shots.csv
-    and report.html; and for finished/, which stores each shot when it is finished. resume: shots in
-    finished/ that follow from the same files and arguments are not refined again. progress: is
-    called with the Result of each shot that is finished, and with how many are left; say is called
-    with sentences, on all ranks.
+    one experiment for each image. reflections: a reflection table (.refl) with miller_index, panel,
+    bbox and id; xyzobs.px.value, if present, is the observed position of each spot. images: a
+    function from the number of a shot to its image; None: the images that the experiment list
+    names. parameters: orientation, cell and scale, and parameters that are refined by a factor:
+    "mosaic_spread", "ncells". system: the crystal system, which determines the refined numbers of
+    the cell: one of refine.CELL_SYSTEMS. gain, offset, readout: an image contains photons * gain +
+    offset with Poisson noise, and read-out noise of this sigma (all in the image's unit). restrain,
+    method: see _shot.ShotFit. workers: number of processes; None: one for each processor. shard:
+    (i, n): every n-th shot, from shot i on. comm: an mpi4py communicator, in place of workers: all
+    ranks call this, and each takes the next shot whenever it is free; the first returns the
+    results, the others an empty list. out: a folder for refined.expt, refined.refl, shots.csv and
+    report.html; its subfolder finished/ stores each shot when it is finished. resume: uses the
+    shots in finished/ that were made from the same files and arguments. progress: is called with
+    the Result of each finished shot and the number of shots that are left. say: is called with
+    messages, on all ranks.
 
     Returns the results, in the order of the shots. Shots that cannot be refined are included, with
-    the reason."""
+    the reason.
+    """
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
     if missing := {"orientation", "cell", "scale"} - set(wanted):
         raise ValueError(f"orientation, cell and scale are always refined, and {', '.join(sorted(missing))} is not among "
@@ -101,9 +103,11 @@ def _one(index, *, stills, how):
 
 
 def write(out, results, stills, panels=None, title=None, before=()):
-    """refined.expt and refined.refl with the refined shots, shots.csv and report.html with all.
+    """Writes refined.expt and refined.refl with the refined shots, and shots.csv and report.html
+    with all.
 
-    panels: corners (m) and axes of the refined panels, or None. title, before: of the report.
+    panels: corners (m) and axes of the refined panels, or None. title: of the report; before: parts
+    of it, as HTML, that come first.
     """
     os.makedirs(out, exist_ok=True)
     good = [r for r in results if r.status == "refined"]
@@ -116,8 +120,8 @@ def write(out, results, stills, panels=None, title=None, before=()):
 
 
 def _refined_table(good, stills):
-    """Reflections of the refined shots, with where the refined crystal has them and their photons.
-    """
+    """The reflection table of the refined shots, with predicted positions, and photons of data and
+    model."""
     table = stills.table
     rows = numpy.concatenate([stills.rows(result.index)[result.spots["box"]] for result in good])
     columns = {name: column[rows] for name, column in table.items()}

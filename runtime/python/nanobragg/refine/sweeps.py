@@ -1,5 +1,5 @@
-"""Rotation sweeps: the pixels of all frames explained together, each reflection with an intensity
-of its own."""
+"""Rotation sweeps: fits the pixels of all frames together, with an intensity for each
+reflection."""
 
 import copy
 import dataclasses
@@ -26,52 +26,52 @@ from ._sweep_page import page
 from ._sweep_blocks import SweepBlocks
 from ._threads import one_blas_thread
 
-_MOST_PIXELS = 2e7  # pixels of boxes that are explained
+_MOST_PIXELS = 2e7  # pixels of boxes that are fitted
 _FITTED = 3e5  # pixels of a fit
 _BRIGHT = 10.0  # sigmas
 MOST_SETS = 8  # sets of mosaic blocks; over many frames a rocking curve is known better than a still shows it
 _HALOS = (80.0, 160.0, 320.0)  # edges of blocks that make halos, A
 _PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
 _LAYER, _MOST_LAYERS = 0.8, 8  # layers of the sensor: pixels by which neighbours are apart where light is most oblique
-_AXIS = 17.5  # mrad, what is known of the axis before
+_AXIS = 17.5  # mrad, sigma of the axis before the fit
 _REACH = 100.0  # mrad of the axis in a step
 _MOSAICITY, _BANDWIDTH, _DIVERGENCE = 0.1, 2e-4, 2e-4  # where fits start: degrees, part of the wavelength, rad
 
 
 @dataclasses.dataclass
 class Sweep:
-    """The result of a sweep. Lengths in A and mm, angles in degrees, places in pixels."""
+    """The result of a sweep. Lengths in A and mm, angles in degrees, positions in pixels."""
 
     index: int
     status: str = "refined"  # or "rejected"
     why: str = ""
     frames: int = 0
-    first: int = 1  # number of the first one
+    first: int = 1  # number of the first frame
     reflections: int = 0
     bright: int = 0  # reflections above 10 sigmas
-    chi2: float = numpy.nan  # per pixel of theirs, of a variance of one photon and more
-    chi2_poisson: float = numpy.nan  # for the model's photons
+    chi2: float = numpy.nan  # per pixel of these, with the model's variance, or that of one photon if it is larger
+    chi2_poisson: float = numpy.nan  # the same, always with the model's variance
     rms_px: float = numpy.nan
-    sums: float = numpy.nan  # the model's over the table's, the median of bright reflections
-    sums_apart: float = numpy.nan  # the distance from 1 that half of them are within
-    sums_far: int = 0  # how many are not within 5 %
-    sums_data: float = numpy.nan  # the same for the data
+    sums: float = numpy.nan  # photons of the model over those of the table, median of bright reflections
+    sums_apart: float = numpy.nan  # the distance from 1 within which half of these ratios lie
+    sums_far: int = 0  # number of ratios that differ from 1 by more than 5 %
+    sums_data: float = numpy.nan  # as sums, for photons of the data
     sums_data_far: int = 0
-    turned: float = numpy.nan  # the crystal, from its start, in the middle of the sweep
+    turned: float = numpy.nan  # from the start to the refined crystal, in the middle of the sweep
     axis_turned: float = numpy.nan
-    axis_unsure: float = None  # degrees: the axis is held, as the pixels tell it no better
+    axis_unsure: float = None  # sigma of the axis by the pixels, if it is so large that the axis is held
     seconds: float = 0.0
-    matrix: numpy.ndarray = None  # columns a*, b*, c*, 1/A, in the laboratory where the axis is at 0
+    matrix: numpy.ndarray = None  # columns a*, b*, c*, 1/A, in the laboratory, with the axis at 0
     explained: object = dataclasses.field(default=None, repr=False)
     rows: numpy.ndarray = dataclasses.field(default=None, repr=False)  # rows of the table
     columns: dict = dataclasses.field(default_factory=dict, repr=False)  # columns of these reflections
     boxes: object = dataclasses.field(default=None, repr=False)
-    own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # which pixels are of their box's reflection
+    own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # pixels whose nearest reflection is their box's
 
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """How sweeps are refined; as of sweeps()."""
+    """Choices of sweeps(), which describes them."""
 
     system: str = "triclinic"
     freedom: Freedom = Freedom(sets=MOST_SETS)
@@ -82,7 +82,7 @@ class Wanted:
 
 
 def _profile(scan, listed):
-    """The spots of an experiment in DIALS' table."""
+    """DIALS' profile model of an experiment."""
     profiles, number = listed.get("profile", []), listed["experiment"][scan.index].get("profile")
     return profiles[number] if isinstance(number, int) and 0 <= number < len(profiles) else {}
 
@@ -110,8 +110,8 @@ def _simulators(scan, listed, response):
 
 
 def _layers(panels):
-    """Layers of the sensor: as many as spots that come in at an angle need to be smeared out by its
-    depth; 0 where none is known."""
+    """The number of layers of the sensor: enough that images of neighbouring layers are less than a
+    pixel apart where light is most oblique; 0 if the thickness is not known."""
     first, smear = panels[0], 0.0
     if first.get("px_mm_strategy", {}).get("type") != "ParallaxCorrectedPxMmStrategy" or not first.get("thickness"):
         return 0
@@ -125,8 +125,8 @@ def _layers(panels):
 
 
 def _nearest(sim, plain, boxes, exposures):
-    """For each pixel the Miller index that is nearest, and on which side of beam and axis it is: a
-    reflection crosses the sphere on both."""
+    """For each pixel the nearest Miller index, and on which side of beam and axis the pixel is: a
+    reflection crosses the Ewald sphere on both."""
     q = scattering_vectors(plain, boxes.panel, boxes.rows)
     axis = sim["spindle_axis"]
     side = q @ numpy.cross(axis, sim["beam_direction"]) > 0
@@ -139,7 +139,7 @@ def _nearest(sim, plain, boxes, exposures):
 class _SweepFit(Fit):
     blocks = SweepBlocks
     always_held = ()
-    unsure = None  # degrees, of an axis that is held since the pixels do not tell it better
+    unsure = None  # degrees, sigma of the axis by the pixels, if it is so large that the axis is held
 
     def free(self, *more):
         free = super().free(*more)
@@ -155,8 +155,8 @@ class _SweepFit(Fit):
         return known
 
     def _hold_an_unsure_axis(self, *held):
-        """Where the rotation is too short, or what it shows too weak, to tell the axis better than
-        it is known before."""
+        """Holds the axis if the rotation is too short, or its effect too weak, to determine the
+        axis better than it is known before."""
         which = numpy.array(self.model.groups())[self.free(*held)] == "axis"
         told = self.fit.curvature - numpy.diag(which / _AXIS**2)
         unit = numpy.sqrt(numpy.maximum(numpy.diag(told), 1e-30))
@@ -168,14 +168,14 @@ class _SweepFit(Fit):
             self.x[self.model.first + numpy.array(self.model.tilts)] = 0.0
 
     def _halos(self):
-        """Edges of small blocks that may be tried, to those of the others."""
+        """Edges of small blocks to try, relative to those of the other blocks."""
         edge = (self.model.start["ncells_a"] * numpy.exp(self.model.number(self.x, "size a"))
                 * numpy.linalg.norm(numpy.linalg.inv(self.model.cells[0].start)[0]))
         return [length / edge for length in _HALOS if length < edge]
 
     def _another_set(self):
-        """One more set of blocks, turned to where the residuals ask for it most, or else wider, or
-        of small blocks; False where nothing is gained, and where there are ``sets``."""
+        """Adds a set of blocks: rotated to where the residuals require one most, or wider, or of
+        small blocks. Returns False if nothing is gained, or if there are ``sets`` already."""
         kept = self.model, self.x, self.fit, self.image, self.cost
         fit, model = self.fit, self.model
         left, _, p = fit._left(self.image)
@@ -207,8 +207,8 @@ class _SweepFit(Fit):
         return True
 
     def positions_and_rocking(self):
-        """Orientation, detector and axis, then the shapes of spots on the detector and over the
-        frames."""
+        """Fits orientation, detector and axis, then the shapes of spots on the detector and over
+        the frames."""
         self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
         if "axis" not in self.held | self.restrain.keys():
             self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
@@ -220,8 +220,9 @@ class _SweepFit(Fit):
 
 
 def begin_fit(sweep, scan, listed, table, wanted):
-    """The _SweepFit of a scan, a simulator that knows where pixels are, the table's boxes, and how
-    deep light is absorbed (m); rows and boxes of the sweep are its own."""
+    """Begins the fit of a scan: sets ``rows`` and ``boxes`` of the sweep, and returns a _SweepFit,
+    a simulator of the detector's panels, the boxes of the table, and the distance (m) by which the
+    detector is moved back, half a layer of the sensor."""
     sweep.frames, sweep.first = sum(name is not None for name in scan.names), scan.first
     rows = sweep.rows = chosen(table, scan, _MOST_PIXELS)
     sweep.reflections = len(rows)
@@ -264,8 +265,8 @@ def _explain(sweep, scan, listed, table, wanted):
 
 
 def _measure(sweep, boxes, table, bbox, summed):
-    """Measures the pixels of each reflection against the table. summed: which pixels of its boxes
-    the table sums."""
+    """Compares the fit with the data and with the table, for each reflection. summed: the pixels of
+    its boxes that the table sums."""
     result, rows = sweep.explained, sweep.rows
     model = result.light
     # The pixels of a box that are its own reflection's.
@@ -321,7 +322,7 @@ def _line(sweep):
 
 
 def _write(out, found, listed, table, path):
-    """refined.expt, refined.refl, sweeps.csv and report.html."""
+    """Writes refined.expt, refined.refl, sweeps.csv and report.html."""
     os.makedirs(out, exist_ok=True)
     good = [sweep for sweep in found if sweep.explained]
     lines = [_COLUMNS, *map(_line, found)]
@@ -375,17 +376,18 @@ def are_sweeps(experiments):
 @one_blas_thread
 def sweeps(experiments, reflections, *, system="triclinic", held=(), restrain=None, sets=MOST_SETS, margin=2, gain=1.0,
            offset=0.0, response=Response(), out=None, progress=None):
-    """Explains the pixels of rotation sweeps, over all frames together, with an intensity for each
-    reflection: orientation, cell, goniometer axis, detector, mosaicity, size of blocks, divergence
+    """Fits the pixels of rotation sweeps, over all frames together: an intensity for each
+    reflection, orientation, cell, goniometer axis, detector, mosaicity, size of blocks, divergence
     and bandwidth.
 
-    experiments: an experiment list of DIALS (.expt) with scans; the frames are found beside it, .gz
-    and .bz2 too. reflections: its reflection table (.refl), integrated or indexed. system: which
-    cell the crystal keeps, one of refine.CELL_SYSTEMS. held, restrain: numbers of the fit, by name,
-    that stay, and sigmas of others. sets: of mosaic blocks, at most. margin: pixels and frames by
-    which boxes are enlarged. gain, offset: an image holds photons * gain + offset. response: where
-    the fit of the detector's begins. out: a folder for refined.expt, refined.refl, sweeps.csv and
-    report.html.
+    experiments: an experiment list of DIALS (.expt) with scans; paths of frames are relative to its
+    folder, and frames may be compressed (.gz, .bz2). reflections: its reflection table (.refl),
+    integrated or indexed. system: the crystal system, which determines the refined numbers of the
+    cell: one of refine.CELL_SYSTEMS. held: names of parameters that are held at their start.
+    restrain: {name: sigma}, restraints of others to their start. sets: largest number of sets of
+    mosaic blocks. margin: pixels and frames by which boxes are enlarged. gain, offset: an image
+    contains photons * gain + offset. response: the Response with which the fit of the detector's
+    response begins. out: a folder for refined.expt, refined.refl, sweeps.csv and report.html.
 
     Returns a Sweep for each experiment.
     """
