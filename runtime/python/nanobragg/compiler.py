@@ -129,11 +129,13 @@ def passes() -> dict[str, str]:
 
 def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **how: Any) -> str:
     """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes
-    on it, "llvm", "asm", "stats" (what its loops are made of, registers and the bound),
-    "stats-json" (the same as JSON), or "pipeline", the passes of its kernel with all options.
+    on it, "llvm", "asm", "stats" (instructions of its loops, registers, and a lower bound of the
+    cycles), "stats-json" (the same as JSON), or "pipeline", the passes of its kernel with all
+    options.
 
     target: a processor or GPU as in nb-compile's --target, "x86-64-v3" or "sm_90". Only precision=,
-    pipeline=, plugins= and patterns= can be given with it."""
+    pipeline=, plugins= and patterns= can be given with it.
+    """
     if target:
         return _asked(_core.emit_program, emit(flags), stage, {"target": target, **how})
     return _asked(Simulator.from_flags(flags, **how).emit, stage)
@@ -229,7 +231,7 @@ class Verdict:
 
     @property
     def faster(self) -> bool:
-        """Whether it is right and faster in the whole interval."""
+        """Whether the kernel is right, and faster over the whole interval ``change``."""
         return self.right and self.change is not None and self.change[2] < 0
 
 

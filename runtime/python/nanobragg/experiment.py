@@ -208,8 +208,8 @@ class Crystal(_Part):
 class Background:
     """Amorphous material in the beam.
 
-    stol: sin(theta)/lambda, 1/m, ascending. factor: electrons per molecule, as many. thickness: m,
-    along the beam. density: kg/m^3. molar_mass: kg/mol.
+    stol: sin(theta)/lambda, 1/m, ascending. factor: the structure factor at each of these,
+    electrons per molecule. thickness: m, along the beam. density: kg/m^3. molar_mass: kg/mol.
     """
 
     stol: object

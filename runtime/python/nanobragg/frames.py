@@ -94,12 +94,13 @@ class Frames:
 
     A frame is a dict: ``counts`` (int32), ``labels`` and ``spots`` as in ``Simulator.spots``,
     ``parameters``. Frame i of a seed is always the same. sim: a simulator with the numbers that all
-    frames share; it is copied. draw: the parameters of a frame, in SI units, from a random
-    generator. background: photons per pixel that are added, one number or an array; least: photons
-    of a labelled pixel. threads: how many threads make the frames of a loop, each with a copy of
-    the simulator (which should have threads=1) and ahead of the loop; they call ``draw``. batch: a
-    loop then yields dicts of that many frames, made without a copy: arrays have a leading axis of
-    frames, and ``spots`` is a list. The last batch of ``count`` frames may be smaller.
+    frames share; it is copied. draw: a function of a random generator that returns the parameters
+    of a frame, in SI units. background: photons per pixel that are added, one number or an array.
+    least: a pixel is labelled if it has at least this many photons of Bragg light. threads: number
+    of threads that make the frames of a loop in advance; each calls ``draw`` and has a copy of the
+    simulator, which should have threads=1. batch: a loop then yields dicts of that many frames,
+    made without a copy: arrays have a leading axis of frames, and ``spots`` is a list. The last
+    batch of ``count`` frames may be smaller.
     """
 
     def __init__(self, sim: Simulator, draw: Draw, *, seed: int = 0, count: int | None = None, background: Any = 0.0,

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Function:
     """The image of an experiment as a function of some of its numbers in one flat vector.
 
-    names: parameters, in the order of the vector. shapes: of each. theta: the vector of the
-    simulator's numbers when the function was made. Other parameters keep their values of that time.
-    Safe to use from several threads, which wait for each other. All arrays are float64, in this
-    machine's memory.
+    names: parameters, in the order of the vector. shapes: the shape of each. theta: the simulator's
+    numbers when the function was made, as such a vector. Other parameters keep the values that they
+    had then. Several threads may use a function; they wait for each other. All arrays are float64,
+    in this machine's memory.
 
     Vectors are (..., length) and cotangents ``(..., *shape)``; leading axes are shots, which
     broadcast and come first in the result. All shots are computed in one call, those of small
@@ -29,10 +29,9 @@ class Function:
     """
 
     def __init__(self, simulator: Simulator, names: Iterable[str], wrt: Iterable[str] | None = None, rows: Any = None) -> None:
-        """wrt: the names by whose numbers derivatives are taken (default: all); derivatives with
-        respect to the others are 0. rows: of a table of reflections (reflections.rows_of), whose
-        columns then take the place of the image.
-        """
+        """wrt: names of the parameters with respect to which derivatives are taken (default: all);
+        derivatives with respect to the others are 0. rows: rows of a table of reflections
+        (reflections.rows_of); the table's columns then take the place of the image."""
         self.names = tuple(names)
         core = simulator._core
         self.shapes = tuple(tuple(core.members(name)[1][0][1]) for name in self.names)

@@ -49,8 +49,8 @@ def wanted_rows(partiality: float, miller_index: ArrayLike, panel: ArrayLike, an
 def table_function(sim: "Simulator", members: tuple[str, ...], rows: "float | Rows", theta: Any) -> "tuple[Function, NDArray]":
     """The rows of a table as a function of the numbers of ``members``, and the rows' indices.
 
-    theta: numbers, or None where they are not known yet, with which the rows of at least a
-    partiality are found.
+    rows: a list of rows, or the least partiality of the rows that are selected. theta: the numbers
+    with which they are selected, or None if these are not known yet.
     """
     if not isinstance(rows, tuple):
         if theta is None:
@@ -62,8 +62,8 @@ def table_function(sim: "Simulator", members: tuple[str, ...], rows: "float | Ro
 
 
 def columns_of(table: Any, stack: Any) -> dict[str, Any]:
-    """The columns in the result of such a function by name. stack: as of a framework, along a new
-    last axis."""
+    """The columns by name in the result of a ``table_function``. stack: stacks arrays of the
+    framework along a new last axis."""
     return _with_matrices({name: table[i] for i, name in enumerate(_COLUMNS)}, stack)
 
 

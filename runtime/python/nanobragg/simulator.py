@@ -509,8 +509,8 @@ class Simulator:
     def jvp(self, direction: Mapping[str, ArrayLike], wrt: Names = None) -> NDArray[numpy.float64]:
         """The derivative of the image along a direction, {"cell_a": 1.0, "misset": (0, 0, 1)}.
 
-        wrt: parameters whose directions the program accepts (default: those named); the others are
-        held.
+        wrt: the parameters for which the kernel is compiled (default: those of the direction); name
+        more of them if one kernel is to serve several directions.
         """
         direction = self._direction(direction)
         return self._core.jvp(names(wrt if wrt is not None else direction), direction)
@@ -533,11 +533,12 @@ class Simulator:
         """The reflections of the image in closed form, without an image: photons, positions,
         shapes, wavelengths.
 
-        The crystal is Gaussian, and its averages are closed. Reflections of lower partiality are
-        left out. miller_index: (n, 3); only these rows, in this order, whatever their partiality. A
-        reflection that is not on the detector has panel -1, no photons, and NaN in other columns.
-        panel, angle: (n,); they select one spot of a reflection that lies on several panels, or
-        that crosses the sphere twice in a rotation (the crossing nearest to this angle in degrees).
+        The simulator needs a Gaussian crystal and closed-form averages. Reflections of lower
+        partiality are left out. miller_index: (n, 3); only these rows, in this order, whatever
+        their partiality. A reflection that is not on the detector has panel -1, no photons, and NaN
+        in other columns. panel, angle: (n,); they select one spot of a reflection that lies on
+        several panels, or that crosses the sphere twice in a rotation (the crossing nearest to this
+        angle in degrees).
         """
         return Reflections(self, self._core.reflections(wanted_rows(partiality, miller_index, panel, angle)))
 
@@ -617,7 +618,8 @@ class Simulator:
 
     @property
     def timing(self) -> dict[str, Any]:
-        """Seconds in programs and their runs since the simulator was made."""
+        """Seconds spent on images and on derivatives since the simulator was made, the number of
+        each, and the device."""
         return self._core.timing()
 
     def copy(self) -> "Simulator":

@@ -160,14 +160,14 @@ class NBImage(torch.nn.Module):
     """An image with parameters that can be fitted.
 
     wrt: names of parameters and groups of numbers, "cell,misset" or a list. bounds: name ->
-    (lowest, highest) in SI units, of a group numbers or one for each member; the value stays
-    between them. scale: name -> the change of the value, in SI units, for a change of the
-    nn.Parameter by 1; default: the start value, or 1 where that is 0.
+    (lowest, highest) in SI units, between which the value stays; for a group, each of the two is
+    one number, or an array with one for each member. scale: name -> the change of the value, in SI
+    units, for a change of the nn.Parameter by 1; default: the start value, or 1 where that is 0.
 
     Each name has an nn.Parameter of the same name, float64 and without a unit, which is 0 at the
     simulator's value: value = start + scale * parameter, or between bounds a sigmoid through the
-    start value. ``values()`` are in SI units; ``update()`` writes them into the
-    simulator. Call it for the image.
+    start value. ``values()`` are in SI units; ``update()`` writes them into the simulator. Call it
+    for the image.
     """
 
     def __init__(self, sim, wrt, bounds=None, scale=None):
