@@ -196,9 +196,9 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
 
     * Values that are computed from constants and from loads through the kernel's pointers (to
       memory that is never written) are loaded again in the body of each loop that uses them, before
-      the innermost loops. The sign of the chunk's number, which is always 0, is added to the
-      addresses. So later passes and ptxas may move these loads, but not out of the outermost loop,
-      which is over chunks of pixels.
+      the innermost loops. The sign bit of the chunk's number is added to the addresses. It is always
+      0, but later passes and ptxas do not know that, so they cannot move these loads out of the
+      outermost loop, which is over chunks of pixels.
     * Loops count in 32 bits.
 
     Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`

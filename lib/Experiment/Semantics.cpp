@@ -23,7 +23,7 @@ constexpr SemanticSwitch switches[] = {
     {"exact-ratios", &Semantics::exactRatios,
      "rounds ratios up with their floating-point error: a crystal of 0.001 mm is 100 or 101 cells "
      "of 100 A long, and 1.1 degrees are 12 steps of 0.1",
-     "takes a ratio within 64 roundings of a whole number as that number",
+     "treats a ratio that differs from a whole number only by rounding errors as that number",
      "-xtalsize -oversample -phistep -hdivstep -vdivstep -detsize"},
     {"interpolation-choice", &Semantics::interpolationChoice,
      "chooses interpolation by the numbers of cells that were given before -xtalsize changes them",

@@ -166,9 +166,9 @@ constexpr Quantity rowsAfterShapes[] = {
           .only = "with --average=draws and quadrature",
           .zeroIsUnset = true}},
     {"--average-tolerance", "FRACTION", &flagUnit::one, "1e-3; with quadrature 1e-2",
-     "accepted error of an average, relative to the peak of its spot: sets the number of draws "
-     "or, in closed form, of nodes, and --cull; a warning is printed if spreads are too wide for "
-     "it",
+     "accepted error of an average, relative to the peak of its spot: sets the number of draws, "
+     "or in closed form the number of quadrature nodes and the default of --cull; a warning is "
+     "printed if spreads are too wide for it",
      Range::between(1e-8, 0.1), in<&O::averageTolerance>,
      More{.python = "Crystal.average_tolerance", .only = "with --average=closed and quadrature"}},
     {"-interpolate", "", &flagUnit::one, "on for two cells or fewer",

@@ -169,8 +169,8 @@ constexpr Quantity geometryRows[] = {
           .value = int(Convention::Dials),
           .also = turnAbout<Pivot::Beam>}},
     {"--beam-center", "FAST SLOW", &flagUnit::millimetres, "the centre",
-     "from the outer corner of the first pixel along fast and slow to the direct beam, or with "
-     "-pivot sample to the point nearest to the sample; the same in every convention",
+     "from the outer corner of the first pixel along fast and slow to the direct beam, or, with "
+     "-pivot sample, to the point nearest to the sample; the same in every convention",
      Range::any(), in<&O::beamCenter>,
      More{.python = "Detector.beam_center",
           .parameter = "beam_center",

@@ -381,10 +381,10 @@ def CloseAverages : Pass<"nb-close-averages"> {
     continuous spectrum these two are limits of the shift in wavelength. For the formulas see
     `docs/reflections-methods.md`.
 
-    The arguments `average_node`, `average_weight` and `average_nodes` define the quadrature,
-    `average_exponent` the limit of its integrand, and `reflections_around` the number of
-    reflections. With the attribute `nb.draws`, averages are not closed. A sum that has no closed
-    form is an error.
+    The arguments `average_node`, `average_weight` and `average_nodes` define the quadrature. Light
+    is neglected where the exponent is more than `average_exponent` below its value at the brightest
+    point. `reflections_around` is the number of reflections on each side of the nearest one. With
+    the attribute `nb.draws`, averages are not closed. A sum that has no closed form is an error.
 
     Example: `nb-opt --nb-close-averages experiment.mlir`
   }];
@@ -400,11 +400,11 @@ def Cull : Pass<"nb-cull"> {
   let summary = "leave out the samples that have no light";
   let description = [{
     In functions with the attribute `nb.cull`, finds the images whose samples are zero, or below a
-    tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near an integer. There
-    h comes from `nb.miller_index`, its fraction is an operand of a lattice factor or of `exp` of a
-    quadratic form, and every term of the image vanishes with these. The pass inserts `nb.reach`
-    before such an image and marks the image and its sums `nb.lit`: their loops then run only over
-    samples that may have light, which the runtime lists. For the bounds see
+    tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near an integer. In
+    such images h is the result of `nb.miller_index`, its fraction is an operand of lattice factors
+    or of `exp` of a quadratic form, and every term is zero where these are zero. The pass inserts
+    `nb.reach` before such an image and marks the image and its sums `nb.lit`: their loops then run
+    only over samples that may have light, which the runtime lists. For the bounds see
     `docs/culling-methods.md`.
 
     A function with the arguments `spot_fast`, `spot_slow` and so on adds up spots of a table.

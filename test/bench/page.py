@@ -114,8 +114,8 @@ def main():
              "How long whole commands take, on one machine. `test/bench/page.py` wrote this page and its history.", "",
              f"{today}, commit {commit}, {said(nb_sim, '--version')}, {processor()}, {platform.system()} "
              f"{platform.release().split('-')[0]}, load {os.getloadavg()[0]:.1f}.",
-             f"{args.pixels} x {args.pixels} pixels, {args.domains} mosaic domains, N = 10, one thread, {args.pairs} pairs in turn,",
-             "processor time of the whole process. A ratio above 1: the other program takes longer.",
+             f"{args.pixels} x {args.pixels} pixels, {args.domains} mosaic domains, N = 10, one thread, processor time of the whole process.",
+             f"Both programs were run alternately, {args.pairs} times each. A ratio above 1: the other program takes longer.",
              '"nb-sim before" is an earlier build.', "", "```sh",
              f"nb-sim {' '.join(words).replace(str(ROOT) + '/', '')}", "```", ""]
     lines += table(rows)
@@ -123,7 +123,8 @@ def main():
     others = frameworks(python, args.build, f"--pixels={pixels}", f"--domains={args.domains}", f"--repeat={max(2, args.pairs // 3)}")
     if others:
         lines += ["", f"Value and gradient of one formula in other frameworks, {pixels} x {pixels} pixels, {args.domains} domains, one thread,",
-                  f"{len(others[0][-1])} processes of each in turn, the fastest call of each, processor time:", "", *table(others)]
+                  f"processor time of the fastest call in each process; {len(others[0][-1])} processes of each framework, run alternately:",
+                  "", *table(others)]
     else:
         missing.append("frameworks")
     if missing:
