@@ -27,8 +27,9 @@ Array = NDArray[numpy.int32]
 
 
 class _Background:
-    """The means of a background, tabulated at distances of 0.03, or 1024 of them. A pixel's count
-    is the sum of that of the next lower mean in the table and of that of the rest and the light."""
+    """The means of a background, tabulated in steps of 0.03, or in 1024 steps. A pixel's count is
+    the sum of two: one is drawn for the next lower mean in the table, the other for the rest of the
+    mean and the light."""
 
     LARGEST = 200.0  # mean; beyond it NumPy is as fast
     _SPACING, _MOST = 0.03, 1024

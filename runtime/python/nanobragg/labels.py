@@ -96,8 +96,7 @@ def miller_indices(sim: Simulator, wavelength: float | None) -> NDArray[numpy.fl
 
 
 def _bragg_light(sim):
-    """The image without background and what the detector makes of photons, but for the point
-    spread."""
+    """The image without background, water, gain and dead time, but with the point spread."""
     others = {"water_size": 0.0, "background_F": 0.0, "gain": 1.0, "dead_time": 0.0}
     without = {name: numpy.broadcast_to(value, numpy.shape(sim[name])) for name, value in others.items() if name in sim.parameters}
     if without:

@@ -33,10 +33,10 @@ def _environment():
 
 
 def _deal(asked, comm):
-    """Gives the next block of images, 0, 1, 2 and so on, to who asks: this rank's nb-sim by its
+    """Deals blocks of images, 0, 1, 2 and so on, to those that ask: this rank's nb-sim by its
     socket, and on rank 0 the other ranks by messages. Ends when no rank asks any more. (Messages
-    and no counter in shared memory: Open MPI 4 mixes up those of communicators that were split from
-    one.)"""
+    are used instead of a counter in shared memory, because Open MPI 4 confuses the shared memory of
+    communicators that were split from one.)"""
     from mpi4py import MPI
     asks, ends = 1, 2
     numbers = iter(range(sys.maxsize))

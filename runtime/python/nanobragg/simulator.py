@@ -676,7 +676,7 @@ def read_image(file: "str | os.PathLike[str]") -> NDArray[numpy.float64]:
     return _core.parse_image(name, unpacked(name)) if name.endswith((".gz", ".bz2")) else _core.read_image(name)
 
 
-_ORDINARY, _RATIO = 512 << 20, 100  # bytes that any image may have, and beyond them how many times those of its packed file
+_ORDINARY, _RATIO = 512 << 20, 100  # bytes that any image may have; larger ones may have this many times those of the packed file
 
 
 def unpacked(name: str) -> bytes:
