@@ -118,7 +118,7 @@ FlagGroup outputFlags() {
            .fallback = "none",
            .help = "the reflection of each pixel, a NumPy array of five images: h, k, l "
                    "(fractions, at the pixel's centre), wavelength in A and partiality, of the "
-                   "crystal that is brightest there; takes two to four more renderings",
+                   "crystal that is brightest there; takes as long as one to three more renderings",
            .apply = [](CommandLine &line, const Values &v) { line.outputs.mapFile = v.text(); },
            .idle = {&idle::noImage}},
           {.spellings = {"-nonoise"},

@@ -44,7 +44,7 @@ FlagGroup spindleFlags() {
                "a series: N images, or with scan all images of the scan of --expt. The rotation "
                "continues from frame to frame, files are numbered (NAME_0001.img), and each "
                "image has its own noise (with --noise=serial the seed increases by 1). Only "
-               "named files are written, noise images if none is",
+               "files named by flags are written; without such a flag, noise images",
            .apply =
                [](CommandLine &line, const Values &v) {
                  if (v.text() == "scan") {

@@ -124,7 +124,7 @@ def SplitResponse : Pass<"nb-split-response"> {
     So the op and all stages after it are removed. The function returns the image before the point
     spread, in that image's precision, and the runtime applies the rest
     (`docs/rationale/detector-response.md`). If anything but stages and the return uses the spread
-    image, the op stays, and lowering is an error.
+    image, the op stays, and lowering it is an error.
 
     A remark marks the place where a program was split.
 

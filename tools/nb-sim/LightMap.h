@@ -17,8 +17,9 @@ namespace nanobragg {
 class LightMap {
 public:
   /// Takes a crystal's light, where no crystal before was brighter. `line`: the image's command
-  /// line. `weight`: by which the crystal's photons are multiplied. Renders two to four images,
-  /// with the run's kernels and threads; with a continuous spectrum, one and a table.
+  /// line. `weight`: by which the crystal's photons are multiplied. With the run's kernels and
+  /// threads it renders the crystal's light, its lattice factors, their peaks (of one domain) and,
+  /// with several wavelengths, weighted light; with a continuous spectrum, light and a table.
   void add(const CompleteExperiment &complete, const CommandLine &line, double weight,
            const RunSetup &setup, KernelProvider &kernels);
 
