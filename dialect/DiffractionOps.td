@@ -400,19 +400,18 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
 def NB_ScatterFactorOp : NB_DifferentiableOp<"scatter_factor"> {
   let summary = "a grid that is 0 except where a structure factor is read";
   let description = [{
-    A grid with the bounds of `like`. It holds, at each reflection that `nb.structure_factor`
-    (without default, of the same interpolation and order) reads for `hkl`, `value` times the weight
-    of that reflection: with `nearest` the value itself at one reflection, with `tricubic` 64
-    products. It is 0 elsewhere. Only a sum uses it, which adds such grids up: the adjoint of
-    `nb.structure_factor` by its grid. With lanes, the values of all lanes are added. The values of
-    `like` do not matter.
+    A grid with the bounds of `like` that is 0 except at the reflections that `nb.structure_factor`
+    (without default, of the same interpolation and order) reads for `hkl`. There it holds `value`
+    times the weight of the reflection: with `nearest` the value itself at one reflection, with
+    `tricubic` 64 products. A sum of such grids is the adjoint of `nb.structure_factor` with respect
+    to its grid. With lanes, the values of all lanes are added. The values of `like` do not matter.
 
     Constraints:
     * (C1) `value` has the element type of `hkl`; the result has the type of `like`
     * (C2) `integral` only with `nearest`
     * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic`
-    * (C4) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they
-      use
+    * (C4) the result is used only by the nb.yield of an nb.sum or nb.image, or by an nb.add whose
+      result is used in the same way
 
     Example:
     ```mlir

@@ -153,8 +153,8 @@ def NB_AddOp : NB_BinaryOp<"add", NB_Addend, [Commutative]> {
     Element by element. Tables and grids are added only on their way into a sum.
 
     Constraints:
-    * (C1) only the nb.yield of an nb.sum or nb.image uses a result that is a table or grid, or an
-      nb.add that only they use
+    * (C1) a result that is a table or grid is used only by the nb.yield of an nb.sum or nb.image,
+      or by an nb.add whose result is used in the same way
 
     Example:
     ```mlir

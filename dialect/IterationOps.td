@@ -205,15 +205,15 @@ def NB_LookupOp : NB_Op<"lookup", !listconcat(NB_EntryTraits, [
 def NB_ScatterOp : NB_DifferentiableOp<"scatter", [AttrSizedOperandSegments], NB_EntryTraits> {
   let summary = "a table that is 0 except in one entry";
   let description = [{
-    The table of the given sizes that holds `value` at `indices` and 0 everywhere else. Only a
-    sum uses it, which adds such tables entry by entry: the adjoint of `nb.lookup`. With lanes, the
-    values of all lanes are added into the one entry. An index outside the sizes is undefined.
+    The table of the given sizes that holds `value` at `indices` and 0 everywhere else. A sum of
+    such tables, entry by entry, is the adjoint of `nb.lookup`. With lanes, the values of all lanes
+    are added into the one entry. An index outside the sizes is undefined.
 
     Constraints:
     * (C1) one index and one size per dimension of the table
     * (C2) `value` is of the table's element type, a float, vector or matrix, or lanes of it
-    * (C3) only the nb.yield of an nb.sum or nb.image uses the result, or an nb.add that only they
-      use
+    * (C3) the result is used only by the nb.yield of an nb.sum or nb.image, or by an nb.add whose
+      result is used in the same way
 
     Example:
     ```mlir

@@ -131,8 +131,8 @@ FlagGroup responseFlags() {
           {.spellings = {"--noise-shot"},
            .values = "N",
            .fallback = "0",
-           .help = "draw the noise of image N, counted from 0, of a series with this -seed; for a "
-                   "series, that of its first image",
+           .help = "draw the noise of image N, counted from 0, of a series with this -seed; in a "
+                   "series, N is the number of the first image",
            .range = Range::between(0, 2147483647),
            .apply = [](CommandLine &line,
                        const Values &v) { line.outputs.counting.shot = v.integer(); },

@@ -69,13 +69,13 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
 def OutlineKernel : Pass<"nb-outline-kernel", "::mlir::ModuleOp"> {
   let summary = "split an image function into the entry points of a kernel";
   let description = [{
-    Replaces each function with one image loop nest (after `convert-nb-to-loops` and
-    `convert-nb-to-arith`) by the entry points of the kernel ABI. `NAME_workspace_size` returns the
-    size of the workspace. `NAME_prepare` contains all code before the nest, and saves the values
-    that are used later in the workspace. `NAME_run_tile` runs the nest on a range of rows of one
-    panel. The loops of the nest keep their names, `nb.loop`, for `nb-to-gpu`. Arguments are passed
-    as an array of pointers, in the order of the function's arguments, and so are the addresses of
-    the results.
+    Splits each function that contains an image loop nest (after `convert-nb-to-loops` and
+    `convert-nb-to-arith`) into the entry points of the kernel ABI. `NAME_workspace_size` returns
+    the size of the workspace. `NAME_prepare` contains all code before the nest, and saves the
+    values that are used later in the workspace. `NAME_run_tile` runs the nest on a range of rows of
+    one panel. The loops of the nest keep their names, `nb.loop`, for `nb-to-gpu`. Arguments are
+    passed as an array of pointers, in the order of the function's arguments, and so are the
+    addresses of the results.
 
     If the function has results other than images, there are three more. `NAME_accumulator_size`
     returns the size of an accumulator. `NAME_finish` adds up the accumulators of the tiles, runs

@@ -365,13 +365,13 @@ def CloseAverages : Pass<"nb-close-averages"> {
     Replaces each sum over the dimension `draw`, whose body draws values from distributions
     (`nb.deviate`), by the average in closed form times the number of draws. It proves that the body
     is linear in the square of one Gaussian lattice factor of an `nb.miller_index`, and
-    differentiates this index with respect to all averaged values, at the middle of the
-    distributions and where the spot is brightest. There the index is taken as linear in these
-    values. Its Gaussian is averaged over normal distributions in closed form, over the last uniform
-    distribution by error functions, and over the other uniform ones by Gauss-Legendre quadrature
-    where there is light. Everything else is evaluated at the middle. A sum over the dimension
-    `reflection` adds up the reflections near the nearest one (`nb.neighbour`). For the formulas see
-    `docs/averages-methods.md`.
+    differentiates this index with respect to all averaged values: first at the middle of the
+    distributions, to find where the spot is brightest, then at that point. About that point the
+    index is taken as linear in these values. Its Gaussian is averaged over normal distributions in
+    closed form, over the last uniform distribution by error functions, and over the other uniform
+    ones by Gauss-Legendre quadrature where there is light. Everything else is evaluated at the
+    middle. A sum over the dimension `reflection` adds up the reflections near the nearest one
+    (`nb.neighbour`). For the formulas see `docs/averages-methods.md`.
 
     With the attribute `nb.reflections`, each pixel stands for a reflection: positions along fast
     and slow are averaged over the whole plane, and the function returns a table, as an image for
