@@ -49,8 +49,8 @@ def NB_Dialect : Dialect {
     * `nb.accumulator`, `nb.scratch`: on memory in which sums over pixels are accumulated
     * `nb.scattered`: on a `memref.atomic_rmw` to such memory, whose address differs from pixel to
       pixel
-    * `nb.guard`: on an `arith.select` that `nb-remove-branches` made of the index of a lookup in a
-      branch
+    * `nb.guard`: on an `arith.select` that makes a lookup read entry 0 if the branch that it was in
+      is not taken (`nb-remove-branches`)
     * `nb.kernel`: on the entry point that renders a tile, the function's signature
   }];
   let cppNamespace = "::mlir::nb";

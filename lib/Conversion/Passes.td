@@ -195,10 +195,10 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
     In each `gpu.launch`:
 
     * Values that are computed from constants and from loads through the kernel's pointers (to
-      memory that is never written) are loaded again in the body of each loop that uses them, before
-      the innermost loops. The sign bit of the chunk's number is added to the addresses. It is always
-      0, but later passes and ptxas do not know that, so they cannot move these loads out of the
-      outermost loop, which is over chunks of pixels.
+      memory that is never written) are loaded again in the body of each loop that uses them; what
+      an innermost loop uses is loaded just before it. The sign bit of the chunk's number is added
+      to the addresses. It is always 0, but later passes and ptxas do not know that, so they cannot
+      move these loads out of the outermost loop, which is over chunks of pixels.
     * Loops count in 32 bits.
 
     Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`

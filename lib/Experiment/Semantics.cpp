@@ -62,8 +62,8 @@ constexpr SemanticSwitch switches[] = {
      "multiplies the sum over layers by the fraction absorbed in the last one",
      "weights each layer by its own fraction absorbed", "-detector_thick -detector_abs"},
     {"no-absorption", &Semantics::noAbsorption,
-     "ignores a thickness that precedes -detector_abs inf; makes a black image if the thickness "
-     "follows it, and with -oversample_thick if there is no thickness",
+     "ignores a thickness that precedes -detector_abs inf; the image is black if the thickness "
+     "follows it, or with -oversample_thick and no thickness",
      "counts every photon where there is no absorption depth or no thickness",
      "-detector_abs -detector_thick -oversample_thick"},
     {"water", &Semantics::water,

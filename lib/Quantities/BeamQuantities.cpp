@@ -6,7 +6,8 @@ namespace {
 constexpr Range stepCount = upTo(1e6); // 0 counts as not given, as in the C program
 constexpr UsualValues divergences{0, 1500, 0, 50};
 constexpr std::string_view generated = "without listed sources (-sourcefile, --spectrum, --expt)";
-constexpr std::string_view listed = "with listed sources (-sourcefile, --spectrum); use -lambda";
+constexpr std::string_view listed =
+    "with listed sources (-sourcefile, --spectrum); else use -lambda";
 constexpr std::string_view rangeOrStep =
     "without listed sources; ignored if a step is given without a range";
 
