@@ -18,9 +18,9 @@ def NB_DiffuseFactorOp : NB_ExpandableOp<"diffuse_factor", [
     Displacements of the molecules are correlated over a distance r as exp(-|L^-1 r|) (liquid-like
     motions: Caspar et al., Nature 332 (1988) 659; Meisburger et al., Nat. Commun. 11 (2020) 1271).
     The second factor is the Fourier transform of that correlation, whose integral over reciprocal
-    space is 1. Times the squared structure factor and the number of unit cells over the volume of
-    one it is an intensity on the scale of the Bragg peaks. simtbx (diffuse_util.h) has the same
-    formula with L and S in the laboratory's frame, and other scales.
+    space is 1. To get an intensity on the scale of the Bragg peaks, multiply the result by the
+    squared structure factor and by the number of unit cells divided by the volume of one. simtbx
+    (diffuse_util.h) has the same formula with L and S in the laboratory's frame, and other scales.
 
     Example:
     ```mlir

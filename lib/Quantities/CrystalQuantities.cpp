@@ -189,7 +189,8 @@ constexpr Quantity rowsAfterShapes[] = {
 constexpr std::string_view model = "-hkl --hkl-channels";
 
 constexpr Quantity modelRows[] = {
-    {"--hkl-dmin", "D", &flagUnit::angstroms, "that of the detector's corners, at most 1",
+    {"--hkl-dmin", "D", &flagUnit::angstroms,
+     "that of the detector's corners or of -dmin, not finer than 1 for cells above 1e4 A^3",
      "resolution limit of structure factors calculated from a model", Range::between(0.2, 1000),
      in<&O::modelDmin>,
      More{.python = "Crystal.hkl_dmin", .with = model, .usual = UsualValues{0.2, 1000, 0.3, 100}}},

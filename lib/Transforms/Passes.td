@@ -270,8 +270,8 @@ def Differentiate : Pass<"nb-differentiate", "::mlir::ModuleOp"> {
 
     * `jacobian`: `@F_jacobian` returns also the derivative of each result with respect to each
       parameter (all must be scalars), `derivative.NAME`;
-    * `jvp`: forward mode. `@F_jvp` takes tangents `tangent.NAME` of all parameters, `directions` sets
-      of them at once, and returns also the tangents of the results, `jvp.image`;
+    * `jvp`: forward mode. `@F_jvp` takes tangents of all parameters, `tangent.NAME`, and returns
+      also those of the results, `jvp.image`, for as many directions at once as `directions` states;
     * `vjp`: reverse mode. `@F_vjp` takes the cotangent of each result, `image_cotangent`, and returns
       also the gradient with respect to each parameter, of the parameter's type, `gradient.NAME`;
     * `hvp`: forward over reverse. `@F_vjp_hvp` takes both and returns also the tangents of the
