@@ -256,7 +256,7 @@ class Fit:
         self.most, self.levels = numpy.isin(numpy.arange(boxes.count), most), begin.levels if begin else numpy.ones(boxes.count)
         self.used = boxes.chosen(self.most)
         self.model = self.blocks(sim, self.used, crystals, measurement, begin.of if begin else None)
-        self.x = begin.x.copy() if begin else numpy.zeros(self.model.size)
+        self.begin, self.x = begin, begin.x.copy() if begin else numpy.zeros(self.model.size)
         self.fit = self._problem(self.model)
         if not begin:
             self._brighten()
@@ -304,16 +304,20 @@ class Fit:
         self.cost = self.fit.cost(self.x, self.image, known.about, known.sigma)
 
     def keep_sigmas(self, *held):
-        """Keeps of the last run which numbers were free, the curvature, and chi-square per pixel,
-        by which what the pixels say is less sure where it is above 1."""
+        """Keeps for the sigmas which numbers were free in the last run, the curvature, and the
+        chi-square per pixel: data with a chi-square above 1 determine numbers less well."""
         self.free_at_end, self.curvature = self.free(*held), self.fit.curvature
         self.misfit = max(self.cost / len(self.used.data), 1.0)
 
-    def _covariance(self):
-        """The covariance of the numbers that were free: restraints are as sure as they were given.
-        """
+    def covariance(self):
+        """The covariance of the numbers that were free. Restraints keep the sigmas that they were
+        given, and numbers of the detector that were held the sigmas of the fit before."""
         known = numpy.diag(1 / self.known().sigma[self.free_at_end]**2)
         curvature = known + (self.curvature - known) / self.misfit
+        if self.begin:
+            held = numpy.isin(self.model.groups(), DETECTOR)[self.free_at_end]
+            rest, across = curvature[numpy.ix_(~held, ~held)], curvature[numpy.ix_(~held, held)]
+            curvature[numpy.ix_(held, held)] = across.T @ numpy.linalg.pinv(rest) @ across + numpy.diag(1 / self.begin.sigma[self.free_at_end][held]**2)
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
         return numpy.linalg.pinv(curvature / unit / unit[:, None], 1e-10) / unit / unit[:, None]
 
@@ -388,7 +392,8 @@ class Fit:
         """The same from where another fit ended, by better structure factors; the detector stays.
         """
         self.run(self._wrong(), 2, *DETECTOR, enough=1e-3)
-        self.keep_sigmas(*DETECTOR)
+        self.fit.curvature = self.fit.linearized(self.x, self.image, self.free(), self.known().sigma)[1]
+        self.keep_sigmas()
 
     def brightness(self):
         """Scale and B factor, as if the model's structure factors were right."""
@@ -419,7 +424,7 @@ class Fit:
         unit = numpy.sqrt(numpy.maximum(numpy.diag(curvature), 1e-30))
         scaled = curvature / unit / unit[:, None]
         sigma = numpy.zeros(model.size)
-        sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(self._covariance()), 0))
+        sigma[free] = numpy.sqrt(numpy.maximum(numpy.diag(self.covariance()), 0))
         light = self._light(boxes)
         image = model.counts(self.x, light.sum(axis=0))
         both, whole, unseen = boxes, image, {}

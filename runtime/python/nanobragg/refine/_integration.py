@@ -116,7 +116,7 @@ def _doubt(fit, foretold, light, lattice, squares):
     """The variance of the logarithm of each reflection's light by what the fit leaves unsure."""
     known = numpy.array(fit.model.groups()) != "psf"
     free = fit.free_at_end & known
-    covariance = fit._covariance()[numpy.ix_(known[fit.free_at_end], known[fit.free_at_end])]
+    covariance = fit.covariance()[numpy.ix_(known[fit.free_at_end], known[fit.free_at_end])]
     slopes = foretold.jacobian(fit.x, free)[:, 0, free] / numpy.maximum(light, 1e-300)[:, None]
     of = lattice[:, None] == numpy.arange(len(fit.model.cells))
     common = numpy.hstack([of, of * squares[:, None]]) * 1.0

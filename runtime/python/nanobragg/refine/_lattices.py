@@ -189,7 +189,13 @@ def _with_others(found, spots, model, most):
             found = more
         else:
             others &= ~(rest & other.indexed)
-    return sorted(found, key=lambda one: -one.indexed.sum())
+    found = sorted(found, key=lambda one: -one.indexed.sum())
+    # The first lattice has the model's volume, which no still tells apart from the distance.
+    longer = numpy.cbrt(numpy.linalg.det(numpy.linalg.inv(real_basis(model.cell))) / abs(numpy.linalg.det(found[0].matrix)))
+    if len(found) == 1 or abs(longer - 1) < 1e-7:
+        return found
+    detector = dataclasses.replace(found[0].detector, distance=found[0].detector.distance / longer)
+    return assigned([dataclasses.replace(one, matrix=longer * one.matrix, detector=detector) for one in found], spots)
 
 
 def _is_domain(lattice, others):

@@ -75,6 +75,13 @@ class SpotFit:
         left, d, _ = self._left(image)
         return left @ left + d @ (self.precision * d) + numpy.sum(((x - about) / sigma)**2)
 
+    def linearized(self, x, image, free, sigma):
+        """The weighted derivatives of the pixels by each free number, and the curvature."""
+        _, d, p = self._left(image)
+        rows = self.model.jacobian(x, free)[free] * (self.weights * (1 + d)[self.spot])
+        along = numpy.array([self.sums(row * p) for row in rows])
+        return rows, rows @ rows.T - (along / (self.sums(p * p) + self.precision)) @ along.T + numpy.diag(1 / sigma[free]**2)
+
     def run(self, x, free, known, tolerance, steps, reweigh=3, enough=3e-3):
         """x after so many steps, and more where the sum of squares still falls steeply, or when it
         falls by less than a part of ``enough``."""
@@ -86,12 +93,9 @@ class SpotFit:
                 self.weigh(image, tolerance)
                 image = self.model.renewed(x, image, self.own)
             before = self.cost(x, image, about, sigma)
-            left, d, p = self._left(image)
+            left = self._left(image)[0]
             self.history.append(float(left @ left) / len(left))
-            rows = self.model.jacobian(x, free)[index] * (self.weights * (1 + d)[self.spot])
-            along = numpy.array([self.sums(row * p) for row in rows])
-            self.curvature = rows @ rows.T - (along / (self.sums(p * p) + self.precision)) @ along.T
-            self.curvature[numpy.diag_indices(len(index))] += 1 / sigma[index]**2
+            rows, self.curvature = self.linearized(x, image, free, sigma)
             slope = rows @ left - ((x - about) / sigma**2)[index]
             for _ in range(_STEPS):
                 scaled = self.curvature + damping * numpy.diag(numpy.diag(self.curvature) + 1e-12)
