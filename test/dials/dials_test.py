@@ -94,12 +94,12 @@ def tilted_panels():
 
 
 def many_panels():
-    """16 x 16 small panels with gaps of half a millimetre, each a little out of plane."""
+    """8 x 8 panels with gaps of half a millimetre, each a little out of plane."""
     panels = []
-    for row in range(16):
-        for column in range(16):
+    for row in range(8):
+        for column in range(8):
             z = -160 + 0.05 * ((3 * row + 5 * column) % 7)
-            panels.append(panel([-90 + 11.3 * column, 90 - 11.3 * row, z], [1, 0, 0], [0, -1, 0], [43, 43]))
+            panels.append(panel([-90 + 22.6 * column, 90 - 22.6 * row, z], [1, 0, 0], [0, -1, 0], [88, 88]))
     return experiment(panels)
 
 
@@ -170,7 +170,8 @@ class Dials(unittest.TestCase):
         """Import to refinement; returns the refined experiment and how much of the spots was indexed."""
         self.run_in(["dials.import", *images, "output.experiments=imported.expt"])
         self.run_in(["dials.find_spots", "imported.expt", "nproc=1"])
-        said = self.run_in(["dials.index", "imported.expt", "strong.refl", "space_group=P6", "detector.fix=all"])
+        said = self.run_in(["dials.index", "imported.expt", "strong.refl", "space_group=P6", "detector.fix=all",
+                            "indexing.method=fft1d"])  # a quarter of the time of fft3d
         percent = [float(line.split("|")[4].strip().rstrip("%")) for line in said.splitlines()
                    if line.startswith("|") and "%" in line and "indexed" not in line][-1]
         self.run_in(["dials.refine", "indexed.expt", "indexed.refl"])
@@ -229,13 +230,19 @@ class Dials(unittest.TestCase):
         self.assertIn("Wavelength 1", theirs.header["_array_data.header_contents"])
 
     def test_rotation_series_in_nxmx(self):
-        self.simulate(*CAMERA, *FRAMES, "--nexus=a.nxs", "--write-expt=truth.expt")
+        """Geometry and pixels are those of the CBFs, which DIALS processes."""
+        self.simulate(*CAMERA, *FRAMES, "--nexus=a.nxs", "--cbf=a.cbf", "--write-expt=truth.expt")
         truth = self.read("truth.expt")[0]
         image = dxtbx.load(os.path.join(self.folder, "a.nxs"))
         self.same_panels(image.get_detector(), truth.detector)
         self.assertEqual(image.get_scan().get_image_range(), (1, 20))
-        found, percent = self.process("a.nxs")
-        self.agrees(found, truth, percent)
+        np.testing.assert_allclose(image.get_scan().get_oscillation(), (0, 1), atol=1e-9)
+        np.testing.assert_allclose(image.get_goniometer().get_rotation_axis(), truth.goniometer.get_rotation_axis(), atol=1e-9)
+        self.assertAlmostEqual(image.get_beam().get_wavelength(), truth.beam.get_wavelength(), delta=1e-7)
+        for frame in (0, 19):
+            cbf = dxtbx.load(os.path.join(self.folder, f"a_{frame + 1:04}.cbf")).get_raw_data().as_numpy_array()
+            np.testing.assert_array_equal(image.get_raw_data(frame)[0].as_numpy_array(), cbf)
+            self.assertGreater(cbf.max(), 100)
 
     def test_three_tilted_panels(self):
         self.write("camera.expt", tilted_panels())
@@ -273,7 +280,7 @@ class Dials(unittest.TestCase):
                                        atol=1e-3)
             self.assertIn("dxtbx (Format", theirs.reader)
 
-    def test_256_panels(self):
+    def test_64_panels(self):
         self.write("camera.expt", many_panels())
         self.simulate("--expt=camera.expt", "--frames=scan", "--nexus=a.nxs", "--write-expt=truth.expt")
         truth = self.read("truth.expt")[0]

@@ -30,6 +30,10 @@ class Device(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
 
+    def some(self, cases):
+        """Those that are compared on this device."""
+        return cases
+
     def nb_sim(self, *words):
         return subprocess.run([NB_SIM, *words], cwd=self.root, text=True, capture_output=True)
 
@@ -81,13 +85,14 @@ class Device(unittest.TestCase):
     def test_samples_without_light(self):
         """Warps run over lists of blocks of 32 pixels; images are bitwise those of all samples."""
         hkl = str(DATA / "1hpv_3.0A.hkl")
-        for words in ((), ("-phi", "1", "-osc", "1", "-phisteps", "3"), ("-oversample", "2"),
-                      ("-dispersion", "1", "-dispsteps", "3", "-divergence", "1", "-divsteps", "2"),
-                      ("-detector_thick", "500", "-detector_abs", "200", "-detector_thicksteps", "3"),
-                      ("-roi", "20", "120", "40", "110"), ("-tophat_spots", "-N", "30"), ("-water", "20"),
-                      ("-hkl", hkl), ("-detpixels_x", "33"), ("--precision=mixed", "-N", "120"),
-                      ("-curved_det", "-mosaic_dom", "300", "-mosaic", "0.3"),
-                      ("-Ncells_def", "2", "1", "-3")):
+        for words in self.some((
+                (), ("-phi", "1", "-osc", "1", "-phisteps", "3"), ("-oversample", "2"),
+                ("-dispersion", "1", "-dispsteps", "3", "-divergence", "1", "-divsteps", "2"),
+                ("-detector_thick", "500", "-detector_abs", "200", "-detector_thicksteps", "3"),
+                ("-roi", "20", "120", "40", "110"), ("-tophat_spots", "-N", "30"), ("-water", "20"),
+                ("-hkl", hkl), ("-detpixels_x", "33"), ("--precision=mixed", "-N", "120"),
+                ("-curved_det", "-mosaic_dom", "300", "-mosaic", "0.3"),
+                ("-Ncells_def", "2", "1", "-3"))):
             with self.subTest(words):
                 everything = self.render(self.device, *SHARP, *words, "--cull=off")
                 np.testing.assert_array_equal(
@@ -111,8 +116,8 @@ class Device(unittest.TestCase):
                 np.testing.assert_allclose(some, off, rtol=1e-6, atol=1e-5 * peak)
 
     def test_gradients_of_what_is_lit(self):
-        for words in (("--cull=1e-24",), ("--cull=1e-24", "-dispersion", "1", "-dispsteps", "3"),
-                      ("--cull=1e-24", "-roi", "20", "120", "40", "110")):
+        for words in self.some((("--cull=1e-24", "-dispersion", "1", "-dispsteps", "3"), ("--cull=1e-24",),
+                                ("--cull=1e-24", "-roi", "20", "120", "40", "110"))):
             self.assertGreaterEqual(self.compare_gradients(*SHARP, *words, "--grad=scalars", rtol=1e-11), 10)
 
     def test_gradients_of_mixed(self):
@@ -174,7 +179,7 @@ class Device(unittest.TestCase):
     def test_gradients(self):
         hkl = str(DATA / "1hpv_3.0A.hkl")
         several = "-phi 1 -osc 2 -phisteps 2 -mosaic_dom 3 -mosaic_spread 1 -dispersion 1 -dispsteps 2"
-        for name, least, flags in (
+        for name, least, flags in self.some((
                 ("all scalars", 15, "-detpixels 150"),
                 ("tables", 20, f"-detpixels 35 {several} -oversample 2"),
                 ("gauss", 10, f"-detpixels 33 {several} -gauss_xtal"),
@@ -185,7 +190,7 @@ class Device(unittest.TestCase):
                 ("thick sensor", 15, "-detpixels 20 -detector_thick 500 -detector_abs 200 "
                                      "-detector_thicksteps 3"),
                 ("interpolated", 10, f"-detpixels 20 -hkl {hkl} -interpolate"),
-                ("region", 10, "-detpixels 200 -roi 120 161 20 30")):
+                ("region", 10, "-detpixels 200 -roi 120 161 20 30"))):
             with self.subTest(name):
                 words = [*SMALL, *flags.split(), "--grad=scalars"]
                 if name == "interpolated":
@@ -216,13 +221,13 @@ class Device(unittest.TestCase):
         one_plane = self.root / "one_plane.hkl"
         one_plane.write_text("".join(f"{h} {k} 0 {10 + h * k}\n"
                                      for h in range(-9, 10) for k in range(-9, 10)))
-        for name, flags in (
+        for name, flags in self.some((
                 ("nearest", "-detpixels 70 -mosaic_dom 3 -mosaic_spread 1 --grad=F"),
                 ("with scalars", "-detpixels_x 130 -detpixels_y 3 -oversample 2 --grad=F,cell,misset"),
                 ("interpolated", "-detpixels 33 -interpolate --grad=F"),
                 ("rows shorter than four", f"-detpixels 33 -interpolate -hkl {one_plane} --grad=F"),
                 ("region", "-detpixels 140 -roi 75 100 60 66 --grad=F"),
-                ("gauss", "-detpixels 40 -gauss_xtal -phi 1 -osc 2 -phisteps 2 --grad=F")):
+                ("gauss", "-detpixels 40 -gauss_xtal -phi 1 -osc 2 -phisteps 2 --grad=F"))):
             with self.subTest(name):
                 self.assertGreaterEqual(self.compare_gradients(*plain, *flags.split()), 1)
 

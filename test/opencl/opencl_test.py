@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """opencl_test.py FOLDER FAULTS [--long] NB_GRADCHECK NB_RANDOM_TEST NB_SIM NB_COMPILE: what test/gpu asks of a GPU's program, of OpenCL's
-on the runtime that ./bootstrap opencl put into FOLDER; and what is said of devices that cannot do it, with the layer FAULTS. --long: the
-tests of LONG, else all others."""
+on the runtime that ./bootstrap opencl put into FOLDER; and what is said of devices that cannot do it, with the layer FAULTS. The runtime
+compiles each program for seconds, so that tests of SEVERAL run their first case. --long: these with all cases, and the tests of LONG."""
 
 import json
 import os
@@ -17,6 +17,7 @@ import device_test  # noqa: E402
 
 SMALL = (*device_test.SMALL, "-detpixels", "40")
 LONG = ("test_parity_corpus", "test_gradchecks", "test_random_experiments")
+SEVERAL = ("test_samples_without_light", "test_gradients", "test_gradients_of_what_is_lit", "test_gradients_by_structure_factors")
 
 
 class Program(device_test.Device):
@@ -25,6 +26,9 @@ class Program(device_test.Device):
 
     def device_of(self, timing):
         return "opencl" if timing.get("device_name", "").endswith("(opencl:0)") else "cpu"
+
+    def some(self, cases):
+        return cases if "--long" in sys.argv else cases[:1]
 
     def test_parity_corpus(self):
         compared = 0
@@ -182,7 +186,8 @@ class Runtime(unittest.TestCase):
 
 
 def load_tests(loader, suites, pattern):
-    return unittest.TestSuite(test for suite in suites for test in suite if (test._testMethodName in LONG) == ("--long" in sys.argv))
+    names = {True: {*LONG, *SEVERAL}, False: {test._testMethodName for suite in suites for test in suite} - {*LONG}}["--long" in sys.argv]
+    return unittest.TestSuite(test for suite in suites for test in suite if test._testMethodName in names)
 
 
 del device_test.Device
