@@ -155,6 +155,8 @@ std::string usageText();
 std::string usageOf(const std::string &word);
 /// The same as a Markdown page.
 std::string flagReference();
+/// Whether the description of a flag contains this word, of three letters or more, in any case.
+bool isInHelp(std::string_view word);
 
 } // namespace nanobragg
 #endif

@@ -18,6 +18,7 @@ bool namesSchedule(const CommandLine &line) {
                                   [](const GivenFlag &flag) { return flag.name == "--schedule"; });
   return given != line.given.rend() && given->values != std::vector<std::string>{"none"};
 }
+bool drawsNoise(const CommandLine &line) { return line.outputs.noise; }
 bool gpuProgram(const CommandLine &line) { return onGpu(line) || gpuOnCpu(line); }
 
 /// Actions that a run can take instead of making an image. The names in one list go together.
@@ -102,7 +103,8 @@ std::vector<Exclusion> makeTable() {
              "--write-refl", "--reflections", "--write-stream", "--write-map", "--frames",
              "--shots", "--lattices", "--trace-pixel", "-printout", "-printout_pixel"},
             "a list of pixels is not an image");
-  table.add({"-dead_time"}, {"-noisefile"}, "noise is drawn for counts without losses");
+  table.add({"-dead_time"}, {"-noisefile", "--cbf", "--nexus"},
+            "noise is drawn for counts without losses; -nonoise leaves it out", drawsNoise);
   table.add({"--trace-pixel"}, {"-printout", "-printout_pixel"}, "both choose the pixel");
 
   table.add({"--kernel"}, {"--grad", "--jacobian"},

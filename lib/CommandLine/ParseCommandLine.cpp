@@ -39,7 +39,12 @@ bool looksLikeFlag(const std::string &word) {
                      (head.size() < word.size() ? " " + word.substr(head.size() + 1) : "") + "'");
   const std::vector<std::string_view> all = allSpellings();
   candidates.insert(candidates.end(), all.begin(), all.end());
-  throw UsageError("unknown flag " + io::inQuotes(word) + closestHint(head, candidates));
+  const std::string name = head.substr(std::min(head.find_first_not_of('-'), head.size()));
+  const bool isNear = 2 * editDistance(name, closestWord(name, candidates)) < name.size();
+  throw UsageError("unknown flag " + io::inQuotes(word) +
+                   (!isNear && isInHelp(name)
+                        ? "; nb-sim -help " + name + " lists the flags about it"
+                        : closestHint(head, candidates)));
 }
 
 void requireCount(const Occurrence &found) {
@@ -218,6 +223,8 @@ CommandLine parseCommandLine(const std::vector<std::string> &words, const Comman
   const std::vector<Occurrence> all = takeFlags(words);
   CommandLine line = applyFlags(all, words, chooseSemantics(all, words), said);
   refuseExclusions(line);
+  if (line.options.deadTime.value_or(0) > 0)
+    line.outputs.noise = false; // noise is drawn for counts without losses
   for (std::string &warning : deprecations(all))
     line.warnings.push_back(std::move(warning));
   if (line.series.any() || line.outputs.nexusFile || line.outputs.reflectionsFile)

@@ -183,6 +183,22 @@ std::string usageOf(const std::string &word) {
                    " in it; the closest flag is '" + std::string(closestWord(word, all)) + "'");
 }
 
+bool isInHelp(std::string_view word) {
+  const std::string wanted = lower(std::string(word));
+  const auto isLetter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  const auto hasWord = [&](const std::string &text) {
+    for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1))
+      if (const std::size_t end = at + wanted.size();
+          (at == 0 || !isLetter(text[at - 1])) && (end == text.size() || !isLetter(text[end])))
+        return true;
+    return false;
+  };
+  return wanted.size() > 2 && std::ranges::any_of(flagGroups(), [&](const FlagGroup &group) {
+           return std::ranges::any_of(
+               group.flags, [&](const Flag &flag) { return hasWord(lower(description(flag))); });
+         });
+}
+
 std::string flagReference() {
   std::string text =
       "# Flags of nb-sim\n\nGenerated from the table that parses the command line. If a flag is "

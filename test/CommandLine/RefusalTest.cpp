@@ -48,6 +48,13 @@ TEST(Refusal, AFlagOfOtherLettersHasNoClosestOne) {
   EXPECT_THAT(refusal("-lamda 1"), HasSubstr("the closest is '-lambda'"));
 }
 
+TEST(Refusal, AWordOfTheHelpLeadsThere) {
+  for (const char *word : {"mtz", "pdb", "resolution"})
+    EXPECT_THAT(refusal("-" + std::string(word) + " 3"),
+                HasSubstr("nb-sim -help " + std::string(word) + " lists the flags about it"));
+  EXPECT_THAT(refusal("-xqz 3"), Not(HasSubstr("-help")));
+}
+
 TEST(Refusal, TooFewOfSeveralValues) {
   EXPECT_THAT(refusal("-roi 1 2 -noprogress"),
               AllOf(HasSubstr("-roi needs 4 values"), HasSubstr("only 2 are given")));

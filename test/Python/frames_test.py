@@ -89,8 +89,13 @@ class Sets(unittest.TestCase):
         for first, again in zip(alone, together, strict=True):
             for name in ("counts", "labels"):
                 np.testing.assert_array_equal(first[name], again[name])
-        with self.assertRaisesRegex(ValueError, "threads is 0; it has to be at least 1"):
+        with self.assertRaisesRegex(ValueError, "threads is 0; it has to be an integer of at least 1"):
             Frames(self.sim, misset, threads=0)
+        with self.assertRaisesRegex(ValueError, "batch is '4'; it has to be an integer of at least 1"):
+            Frames(self.sim, misset, batch="4")
+        slow = nb.Simulator.from_flags(FLAGS + " -dead_time 1e-7 -exposure 0.1")
+        with self.assertRaisesRegex(ValueError, "dead_time is 1e-07 s, and its counts are not Poisson-distributed"):
+            Frames(slow, misset)
         with self.assertRaisesRegex(TypeError, "draw returned 1"):
             next(iter(Frames(self.sim, lambda rng: 1, threads=2)))
 

@@ -191,6 +191,8 @@ class Response(unittest.TestCase):
         for engine in ENGINES:
             with self.subTest(engine):
                 np.testing.assert_allclose(self.image(*flags, *engine), expected, rtol=3e-7)
+        self.run_it(*flags, "-nopgm", "--quiet")
+        self.assertFalse(os.path.exists(self.path("noiseimage.img")))  # its counts would have another variance
         np.testing.assert_allclose(self.image(*flags, "--precision=mixed"), expected, rtol=1e-5,
                                    atol=1e-7 * photons.max())
         # It counts what has spread, and its counts are amplified.
@@ -328,6 +330,8 @@ class Response(unittest.TestCase):
                 (["-dead_time", "1e-6"], 1, "give the time in which they arrive with -exposure"),
                 (["-dead_time", "-1", "-exposure", "1"], 2, "-dead_time"),
                 (["-dead_time", "1e-6", "-exposure", "1", "-noisefile", "n.img"], 2, "-noisefile"),
+                (["-dead_time", "1e-6", "-exposure", "1", "--cbf=n.cbf"], 2, "-nonoise leaves it out"),
+                (["-dead_time", "1e-6", "-exposure", "1", "--nexus=n.nxs"], 2, "-nonoise leaves it out"),
                 (["-psf", "round"], 2, "'round' is not one of its values; give gauss or fiber"),
                 (["-psf", "gauss", "-psf_fwhm", "0"], 2, "-psf_fwhm"),
                 (["-psf_radius", "-1"], 2, "-psf_radius"),

@@ -109,8 +109,10 @@ class Frames:
         if not callable(draw):
             raise TypeError(f"draw is {draw!r}; it has to be a function of a random generator that returns the parameters of a frame")
         for what, given in (("threads", threads), ("batch", 1 if batch is None else batch)):
-            if given < 1:
-                raise ValueError(f"{what} is {given}; it has to be at least 1")
+            if not isinstance(given, (int, numpy.integer)) or given < 1:
+                raise ValueError(f"{what} is {given!r}; it has to be an integer of at least 1")
+        if "dead_time" in sim.parameters and sim["dead_time"] > 0:
+            raise ValueError(f"the detector's dead_time is {sim['dead_time']:g} s, and its counts are not Poisson-distributed; leave it out")
         self.sim, self.draw, self.seed, self.count, self.least = sim.copy(), draw, seed, count, least
         self.threads, self.batch = threads, batch
         self.background = doubles(background, "background")
