@@ -41,6 +41,14 @@ class MillerIndices(unittest.TestCase):
 
 
 class Spots(unittest.TestCase):
+    def test_a_gain_map_leaves_photons_as_they_are(self):
+        with tempfile.TemporaryDirectory() as folder:
+            gains = np.random.default_rng(3).uniform(0.5, 4, (48, 60))
+            np.save(f"{folder}/gains.npy", gains)
+            plain, amplified = (nb.Simulator.from_flags(FLAGS + more).spots(least=1.0) for more in ("", f"-gain_map {folder}/gains.npy"))
+        np.testing.assert_array_equal(amplified.labels, plain.labels)
+        np.testing.assert_allclose(amplified.photons, plain.photons, rtol=1e-6)
+
     def test_labels_are_rows(self):
         sim = nb.Simulator.from_flags(FLAGS + "-water 20 -stol water -gain 3")
         image = nb.Simulator.from_flags(FLAGS).image()

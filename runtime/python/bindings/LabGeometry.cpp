@@ -170,6 +170,14 @@ nb::tuple label(const PythonSimulator &self, const Doubles &light, double least,
 } // namespace
 
 void bindLabGeometry(SimulatorClass &simulator) {
+  simulator.def("gain_map", [](const PythonSimulator &self) {
+    std::vector<double> gains = self.use([](Simulator &s) {
+      const Experiment &e = s.experiment();
+      return e.variant.gainMap ? e.detector.gainMap.values : std::vector<double>();
+    });
+    const std::size_t size = gains.size();
+    return takeVector(std::move(gains), {size});
+  });
   simulator.def("label", &label, nb::arg("light"), nb::arg("least"), nb::arg("wavelength"),
                 nb::arg("labels"));
   simulator.def(

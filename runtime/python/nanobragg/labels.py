@@ -102,7 +102,8 @@ def _bragg_light(sim):
     if without:
         sim = sim.copy()
         sim.set(**without)
-    return sim.image()
+    light, gains = sim.image(), sim._core.gain_map()
+    return light / numpy.where(gains > 0, gains, 1).reshape(light.shape) if len(gains) else light
 
 
 def spots(sim: Simulator, least: float, image: Any, out: NDArray[numpy.int32] | None = None) -> Spots:

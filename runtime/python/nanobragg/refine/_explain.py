@@ -32,6 +32,7 @@ _NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of le
 DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.01, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _BETTER = 0.5  # times as wrong: a fit by intensities that are better by this is repeated
+_FAR, _INEXACT = 1000.0, 0.1  # chi-square per pixel from which pixels count as exact to this part at first
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 STRONG = 300  # photons of a spot whose place counts for rms_px
 _FAINTEST = 0.02  # photons of a pixel, of which its variance is at least that
@@ -375,10 +376,21 @@ class Fit:
         self.moments(spots)
         self._brighten()
         wrong, before = self._wrong(), numpy.inf
+        self._come_near(wrong)
         while wrong < _BETTER * before:  # the better the fit, the more intensities say
             self.run(wrong, 2)
             before, wrong = wrong, self._wrong()
         self.keep_sigmas()
+
+    def _come_near(self, wrong):
+        """The pixels as if they were less exact, where the fit begins far from them: spots of a
+        million photons, narrower than a pixel, would move each other without regard to their
+        intensities."""
+        exact = self.fit.calibration
+        if squares(self.used, self.model.image(self.x)).mean() > _FAR:
+            self.fit.calibration = numpy.maximum(exact, _INEXACT)
+            self.run(wrong, 2)
+            self.fit.calibration = exact
 
     def _wrong(self):
         """By which part the model's intensities are wrong, half of them by less."""

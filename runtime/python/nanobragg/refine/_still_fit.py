@@ -16,6 +16,10 @@ from ._still import boxes_of, used
 UNITS = {"orientation": numpy.radians(1), "mosaicity": 1, "scale": 1, "divergence": 1, "size": 1, "bandwidth": 1, "distance": 1,
           "centre": 1, "tilt": 1e3 * numpy.radians(1), "wavelength": 1, "cell": 1e3, "B": 1, "dead_time": 1e6, "gain": 1, "psf": 1}
 
+# Sigma, in units of 0.1 %, by which the distance of one still differs from the shared one: only
+# narrow spots of millions of photons determine it as well.
+_SHARED = 3e-4
+
 
 def in_units(held, restrain, units=UNITS, response=Response()):
     """Sigmas of restraints in the units of the fit."""
@@ -37,7 +41,7 @@ def fit_still(still, model, freedom, response):
     response = response.of_neighbours(still.header.core, still.header.pixel)
     response.check(seconds, "dead_time" in freedom.restrain)
     if still.shared:
-        freedom = dataclasses.replace(freedom, held=(*freedom.held, "distance"))
+        freedom = dataclasses.replace(freedom, restrain={"distance": _SHARED, **freedom.restrain})
     crystals = Crystals(model.system, tuple(one.matrix for one in still.lattices[1:]), still.shared)
     measurement = Measurement(detector.modules.origins(), exposures_of(detector), _faces(detector), seconds, response)
     sims, boxes = simulators(still, model, response), boxes_of(still)
