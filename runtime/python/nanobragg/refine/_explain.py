@@ -526,7 +526,8 @@ def explain(fit, spots, every, detector, dark=None):
     than where the fit began, and intensities alone are fitted again. every, detector: of
     integrate(). dark: Boxes about reflections without spots, of which those are evaluated that the
     model lights."""
-    with numpy.errstate(all="ignore"):  # a fit tries numbers that are unusual
+    with numpy.errstate(all="ignore"), warnings.catch_warnings():  # a fit tries numbers that are unusual
+        warnings.simplefilter("ignore")
         if spots is None:
             fit.again()
         else:
