@@ -1671,7 +1671,7 @@ class OfKinds(unittest.TestCase):
     nightly = True
     USUAL = {"cell": (45, 58, 71, 90, 90, 90), "finest": 1.6, "B": 20, "mosaic": 0.12, "bandwidth": 0.05, "divergence": 0.2, "N": 25, "fluence": 2e26,
              "beam": (), "chi2": 1.1, "within": 0.05}
-    SHARP = {"mosaic": 0.01, "bandwidth": 0.01, "divergence": 0.05, "N": 200, "chi2": 1.5}
+    SHARP = {"mosaic": 0.01, "bandwidth": 0.01, "divergence": 0.05, "N": 200, "chi2": 2}
 
     def stills(self, seed, group, count=1, **changes):
         """So many stills of one crystal, indexed."""
