@@ -115,7 +115,7 @@ class Sets(unittest.TestCase):
         batches = iter(Frames(self.sim, misset, batch=2))
         place = next(batches)["counts"].ctypes.data
         self.assertEqual(next(batches)["counts"].ctypes.data, place)
-        with self.assertRaisesRegex(ValueError, "batch is 0; it has to be at least 1"):
+        with self.assertRaisesRegex(ValueError, "batch is 0; it has to be an integer of at least 1"):
             Frames(self.sim, misset, batch=0)
 
     def test_frames_that_are_kept_do_not_change(self):
