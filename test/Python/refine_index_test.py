@@ -1406,7 +1406,7 @@ class OfFurtherLattices(unittest.TestCase):
             with mock.patch.object(_lattices, "orientation", side_effect=[first, other, _lattices.Rejected("")]), \
                     mock.patch.object(_lattices, "assign", side_effect=lambda one, *_, **more: one), \
                     mock.patch.object(_lattices, "refit", side_effect=lambda *_: [without, other]):
-                self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(), 3)), count)
+                self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(cell=(50, 50, 50, 90, 90, 90)), 3)), count)
 
 
     def test_pieces_of_a_spot_and_spots_of_one_pixel(self):
