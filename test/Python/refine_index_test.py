@@ -1049,6 +1049,12 @@ def ccd(gain, readout, zero, core, light, random, size=768):
 
 
 class OfNoise(unittest.TestCase):
+    def test_most_pixels_have_no_photon(self):
+        for mean in (0.003, 0.05, 0.6):
+            photons = np.random.default_rng(4).poisson(mean, (500, 500))
+            self.assertEqual(noise_of(photons, photons >= 0), Noise())
+        self.assertGreater(noise_of(3 * photons, photons >= 0).unit, 2)  # these are no photons
+
     def test_neighbours_tell_the_gain(self):
         """Where a phosphor spreads light, the noise of single pixels shows a small part of the gain."""
         random, (slow, fast) = np.random.default_rng(3), np.indices((768, 768)) - 384
@@ -1699,7 +1705,7 @@ class OfKinds(unittest.TestCase):
 
     def test_all_are_explained(self):
         small = {"cell": (8.1, 11.3, 14.2, 90, 90, 90), "finest": 0.7, "B": 1, "N": 120, "fluence": 1e25, "beam": ("-lambda", "0.7", "-distance", "60")}
-        for name, changes in {"small": small, "weak": {"fluence": 6e24}, "pink": {"bandwidth": 1, "fluence": 4e26}, "wide": {"mosaic": 0.9, "fluence": 4e26, "within": 0.15},
+        for name, changes in {"small": small, "weak": {"fluence": 6e24}, "dark": {"fluence": 1.2e25, "mosaic": 0.3, "divergence": 0.5, "beam": ("-distance", "190")}, "pink": {"bandwidth": 1, "fluence": 4e26}, "wide": {"mosaic": 0.9, "fluence": 4e26, "within": 0.15},
                               "corner": {"beam": ("-Xbeam", "10", "-Ybeam", "15")},
                               "sharp": self.SHARP}.items():
             for seed in (3, 5):
@@ -1709,7 +1715,7 @@ class OfKinds(unittest.TestCase):
                     self.assertGreater(still.indexed, 0.8 * still.spots)
                     how = {**self.USUAL, **changes}
                     self.assertLess(still.explained.chi2, how["chi2"])
-                    self.assertGreater(still.explained.chi2, 0.75)
+                    self.assertGreater(still.explained.chi2, 0.85)
                     self.assertAlmostEqual(still.explained.lattices[0].mosaicity / how["mosaic"], 1, delta=how["within"])
 
     def test_sharp_spots_of_millions_of_photons(self):

@@ -28,14 +28,14 @@ MOST_SETS = 4  # sets of mosaic blocks
 _STARTS = ((True, False), 0.03), ((False,), 0.1), ((False,), 0.1)
 _BEGUN = 9  # evaluations after which the better one of several is seen
 _DARK = 3e-3  # part of a spot's brightest pixel; pixels of less light are not fitted
-_NO_LIGHT = 0.5  # standard deviations of the background's photons; pixels of less light show the background
+_NO_LIGHT = 0.5  # of the background, or of the standard deviation of its photons; pixels of less light show the background
 DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.01, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _BETTER = 0.5  # times as wrong: a fit by intensities that are better by this is repeated
 _FAR, _INEXACT = 1000.0, 0.1  # chi-square per pixel from which pixels count as exact to this part at first
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 STRONG = 300  # photons of a spot whose place counts for rms_px
-_FAINTEST = 0.02  # photons of a pixel, of which its variance is at least that
+_FAINTEST = 0.002  # photons of a pixel, of which its variance is at least that
 _SURE = 0.02  # part of a spot's squared light by which noise leaves its error of profile unsure
 
 
@@ -355,8 +355,9 @@ class Fit:
         differs from the image's: about strong spots there are haloes."""
         boxes = self.boxes
         self.model.look_at(boxes)
-        dark = self.model.image(self.x) < _NO_LIGHT * numpy.sqrt(numpy.maximum(boxes.background, 1))
-        self.levels = box_levels(boxes, dark)
+        light, level = self.model.image(self.x), boxes.background
+        dark = light < _NO_LIGHT * numpy.minimum(level, numpy.sqrt(numpy.maximum(level, 1)))
+        self.levels = box_levels(dataclasses.replace(boxes, data=boxes.data - light), dark)
         self.boxes = boxes.levelled(self.levels)
         self.used = self.boxes.chosen(self.most)
         self.model.look_at(self.used)
