@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -173,8 +174,16 @@ class OfSigmas(unittest.TestCase):
     def test_pixels_are_less_sure_where_they_are_explained_badly_and_restraints_are_not(self):
         fit = Fit.__new__(Fit)
         fit.free_at_end, fit.curvature, fit.misfit = np.array([True, False, True]), np.diag([25.0, 10.0]), 9.0
-        fit.known = lambda: Known(None, np.array([np.inf, 1.0, 1.0]), None)
-        np.testing.assert_allclose(np.sqrt(np.diag(fit._covariance())), [3 / 5, 1 / np.sqrt(2)])
+        fit.known, fit.begin = lambda: Known(None, np.array([np.inf, 1.0, 1.0]), None), None
+        np.testing.assert_allclose(np.sqrt(np.diag(fit.covariance())), [3 / 5, 1 / np.sqrt(2)])
+
+    def test_a_detector_that_is_held_keeps_the_sigmas_of_the_fit_before(self):
+        fit = Fit.__new__(Fit)
+        fit.free_at_end, fit.curvature, fit.misfit = np.array([True, False, True]), np.array([[25.0, 5.0], [5.0, 10.0]]), 1.0
+        fit.known, fit.begin = lambda: Known(None, np.array([np.inf, 1.0, 1.0]), None), mock.Mock(sigma=np.array([0.0, 0.0, 0.2]))
+        fit.model = mock.Mock(groups=lambda: ["orientation", "halo", "distance"])
+        follows = 5 / 25  # the orientation that fits best changes by as much with the distance
+        np.testing.assert_allclose(np.diag(fit.covariance()), [1 / 25 + follows**2 * 0.04, 0.04])
 
 
 class OfScans(unittest.TestCase):
