@@ -923,6 +923,9 @@ SLOW translation FAST 1 0 0 0 0 0
                 mine = table["id"] == k
                 if name == "indexed":
                     self.assertEqual(mine.sum(), one.indexed.sum())
+                    beneath = table["intensity.sum.variance"][mine] - table["intensity.sum.value"][mine]  # the background
+                    self.assertGreater(beneath.min(), 0)
+                    self.assertGreater(np.median(beneath / still.found.pixels[one.indexed]), 1)
                 places, missing = predict(one.matrix, table["miller_index"][mine], one.detector)
                 off = np.linalg.norm(places - table["xyzcal.px"][mine, :2], axis=1)
                 self.assertLess(np.median(off), 0.3)

@@ -52,6 +52,7 @@ class Still(Tried):
     shared: bool = False  # whether the distance is that of other stills, so that the still tells the cell's mean edge
     header: object = dataclasses.field(default=None, repr=False)  # its DiffractionImage without photons
     found: object = dataclasses.field(default=None, repr=False)  # Spots
+    beneath: object = dataclasses.field(default=None, repr=False)  # photons of the background beneath each spot
     lattices: list = dataclasses.field(default_factory=list, repr=False)  # Fitted of each; they have no spot in common
     chi2_model: float = numpy.nan  # with structure factors of the model, where they were refined
     boxes: object = dataclasses.field(default=None, repr=False)  # Boxes, one for each spot

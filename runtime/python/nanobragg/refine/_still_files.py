@@ -8,6 +8,7 @@ import numpy
 
 from .. import _core
 from . import _files
+from ._background import variance
 from ._explain import BOX
 from ._panels import BEAM
 
@@ -98,6 +99,7 @@ def reflections(stills):
         panels, hkl = still.fitted.detector.panels, still.of_spots("hkl")
         panel = panels.number(still.found.at)
         at = still.found.at - panels.begin[panel][:, ::-1]
+        noise = variance(still.found.light + still.beneath, still.calibration)
         light, there, pixel, ray = still.found.light, at + still.of_spots("off"), still.header.pixel, _rays(still, False, at, panel)
         for k in range(len(still.lattices)):
             use = still.of == k
@@ -108,7 +110,7 @@ def reflections(stills):
                          | {"xyzobs.px.value": numpy.hstack([at[use], frame]), "xyzobs.px.variance": numpy.hstack([within, 0 * frame]),
                             "xyzobs.mm.value": numpy.hstack([pixel * at[use], 0 * frame]),
                             "xyzobs.mm.variance": numpy.hstack([pixel**2 * within, 0 * frame]),
-                            "intensity.sum.value": light[use], "intensity.sum.variance": numpy.maximum(light[use], 1.0)})
+                            "intensity.sum.value": light[use], "intensity.sum.variance": noise[use]})
     return _joined(parts)
 
 

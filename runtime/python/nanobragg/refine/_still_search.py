@@ -139,6 +139,8 @@ def _cut_out(still, photons, usable, background):
     """Takes what fits need of the image: moments of spots, and the pixels of boxes about spots and
     about reflections without spots."""
     at = still.found.at
+    slow, fast = numpy.floor(at[:, ::-1]).astype(int).T
+    still.beneath = still.found.pixels * background[slow, fast]
     still.moments = Moments.measured(at, photons, usable, background, BOX // 2)
     still.boxes = Boxes.around(at, BOX // 2, photons, usable, background, still.calibration)
     usable[tuple(still.boxes.rows.T)] = False  # pixels in the box of a spot are in no other
