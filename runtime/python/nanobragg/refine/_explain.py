@@ -32,7 +32,7 @@ _NO_LIGHT = 0.5  # part of the background, and of the standard deviation of its 
 DETECTOR = ("distance", "centre", "tilt")
 _SIGMAS, _WRONG = 10.0, (0.01, 1.0)  # light of so many says how wrong intensities are; bounds of that part
 _BETTER = 0.5  # times as wrong: a fit by intensities that are better by this is repeated
-_FAR, _INEXACT = 1000.0, 0.1  # chi-square per pixel from which pixels count as exact to this part at first
+_FAR, _INEXACT = 1000.0, 0.1  # chi-square per pixel from which on a fit begins with this relative error of pixels
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 STRONG = 300  # photons of a spot whose place counts for rms_px
 _FAINTEST = 0.002  # photons of a pixel, of which its variance is at least that
@@ -384,9 +384,8 @@ class Fit:
         self.keep_sigmas()
 
     def _come_near(self, wrong):
-        """The pixels as if they were less exact, where the fit begins far from them: spots of a
-        million photons, narrower than a pixel, would move each other without regard to their
-        intensities."""
+        """Fits the pixels as if their error were larger, if they are far from the model: otherwise
+        positions of spots of a million photons, narrower than a pixel, outweigh all intensities."""
         exact = self.fit.calibration
         if squares(self.used, self.model.image(self.x)).mean() > _FAR:
             self.fit.calibration = numpy.maximum(exact, _INEXACT)
