@@ -1591,7 +1591,7 @@ class OfGeometry(unittest.TestCase):
         """With a third of the spots at random and scattering vectors 1 % too long."""
         random = np.random.default_rng(4)
         for cell in ((57.8, 57.8, 150.1, 90, 90, 90), (79, 79, 38, 90, 90, 90), (40, 62, 71, 90, 104, 90),
-                     (50, 55, 62, 82, 97, 108), (92, 92, 130, 90, 90, 120)):
+                     (50, 55, 62, 82, 97, 108), (92, 92, 130, 90, 90, 120), *[(75, 52, 61, 90, 113, 90)] * 3):
             basis = np.linalg.inv(real_basis(np.array(cell, float))).T
             turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
             turn *= np.sign(np.linalg.det(turn))

@@ -75,9 +75,11 @@ def _orientations(q, real, times, shifted=False):
     found = []
     start = real[:, first] / lengths[first]
     best = _apart(axes, numpy.argsort(-scores), 40)
-    # Only other axes that are not at right angles to the first tell its two ends apart.
-    cosines = (real / lengths).T @ start
-    ends = (1,) if (numpy.abs(numpy.delete(cosines, first)) < 1e-9).all() else (1, -1)
+    # Its two ends are alike if the other axes are at right angles to it and make a rectangle or a rhombus.
+    cosines, (one, other) = (real / lengths).T @ start, numpy.delete(real, first, axis=1).T
+    flat = (numpy.abs(numpy.delete(cosines, first)) < 1e-9).all()
+    even = abs(one @ other) < 1e-9 * (one @ one) or abs(one @ one - other @ other) < 1e-9 * (one @ one)
+    ends = (1,) if flat and even else (1, -1)
     for axis, score in [(end * axes[i], scores[i]) for i in best for end in ends]:
         across = numpy.cross(start, axis)
         sine = numpy.linalg.norm(across)
