@@ -31,7 +31,7 @@ class Device(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
 
     def some(self, cases):
-        """Those that are compared on this device."""
+        """The cases that are compared on this device."""
         return cases
 
     def nb_sim(self, *words):

@@ -186,8 +186,8 @@ class Runtime(unittest.TestCase):
 
 
 def load_tests(loader, suites, pattern):
-    names = {True: {*LONG, *SEVERAL}, False: {test._testMethodName for suite in suites for test in suite} - {*LONG}}["--long" in sys.argv]
-    return unittest.TestSuite(test for suite in suites for test in suite if test._testMethodName in names)
+    wanted = lambda name: name in LONG + SEVERAL if "--long" in sys.argv else name not in LONG
+    return unittest.TestSuite(test for suite in suites for test in suite if wanted(test._testMethodName))
 
 
 del device_test.Device

@@ -76,10 +76,10 @@ def _orientations(q, real, times, shifted=False):
     start = real[:, first] / lengths[first]
     best = _apart(axes, numpy.argsort(-scores), 40)
     # Its two ends are alike if the other axes are at right angles to it and make a rectangle or a rhombus.
-    cosines, (one, other) = (real / lengths).T @ start, numpy.delete(real, first, axis=1).T
-    flat = (numpy.abs(numpy.delete(cosines, first)) < 1e-9).all()
-    even = abs(one @ other) < 1e-9 * (one @ one) or abs(one @ one - other @ other) < 1e-9 * (one @ one)
-    ends = (1,) if flat and even else (1, -1)
+    one, other = numpy.delete(real, first, axis=1).T
+    square = max(abs(one @ start), abs(other @ start)) < 1e-9 * lengths[first]
+    even = min(abs(one @ other), abs(one @ one - other @ other)) < 1e-9 * (one @ one)
+    ends = (1,) if square and even else (1, -1)
     for axis, score in [(end * axes[i], scores[i]) for i in best for end in ends]:
         across = numpy.cross(start, axis)
         sine = numpy.linalg.norm(across)

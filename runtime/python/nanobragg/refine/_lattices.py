@@ -191,11 +191,18 @@ def _with_others(found, spots, model, most):
             others &= ~(rest & other.indexed)
     found = sorted(found, key=lambda one: -one.indexed.sum())
     # The first lattice has the model's volume, which no still tells apart from the distance.
-    longer = numpy.cbrt(numpy.linalg.det(numpy.linalg.inv(real_basis(model.cell))) / abs(numpy.linalg.det(found[0].matrix)))
+    longer = numpy.cbrt(1 / abs(numpy.linalg.det(real_basis(model.cell)) * numpy.linalg.det(found[0].matrix)))
     if len(found) == 1 or abs(longer - 1) < 1e-7:
         return found
-    detector = dataclasses.replace(found[0].detector, distance=found[0].detector.distance / longer)
-    return assigned([dataclasses.replace(one, matrix=longer * one.matrix, detector=detector) for one in found], spots)
+    return assigned(at_distance(found, found[0].detector.distance / longer), spots)
+
+
+def at_distance(lattices, distance):
+    """The lattices with their detector at another distance, mm, and scattering vectors that are as
+    much longer or shorter: spots stay where they are."""
+    before = lattices[0].detector
+    detector, longer = dataclasses.replace(before, distance=distance), before.distance / distance
+    return [dataclasses.replace(one, matrix=longer * one.matrix, detector=detector) for one in lattices]
 
 
 def _is_domain(lattice, others):

@@ -7,7 +7,7 @@ import numpy
 from .._errors import Rejected
 from ._chain import alike, fit_chain, next_matrix
 from ._indices import Candidates, Light, by_each_other, by_model, chosen, in_setting, shifted, shifts
-from ._lattices import assigned, lattices_of, refit
+from ._lattices import assigned, at_distance, lattices_of, refit
 from ._model import Model
 from ._still import Still, take
 from ._still_search import search_still
@@ -60,10 +60,8 @@ def _share_detector(stills, model, distances):
                                    model.system, ((numpy.inf, 3.0, 1.0, free), (numpy.inf, 2.5, 1.0, free))))
         distance = float(numpy.median([s.fitted.detector.distance for s in group]))
         for still in group if several and distances else ():
-            still.shared, detector = True, dataclasses.replace(still.fitted.detector, distance=distance)
-            longer = still.fitted.detector.distance / distance  # scattering vectors
-            take(still, refit([dataclasses.replace(one, matrix=longer * one.matrix, detector=detector) for one in still.lattices],
-                               still.found, model.system, ((numpy.inf, 3.0, 1.0, free),), held=True))
+            still.shared = True
+            take(still, refit(at_distance(still.lattices, distance), still.found, model.system, ((numpy.inf, 3.0, 1.0, free),), held=True))
 
 
 def _modules(group):
