@@ -18,8 +18,8 @@ def NB_DeviateOp : NB_Op<"deviate", !listconcat(NB_EntryTraits, [
     `uniform` numbers lie between -1/2 and 1/2, `normal` ones have a mean of 0 and a standard
     deviation of 1. A sum over the dimension `draw` whose body takes such values is an average by
     draws, times their number. `nb-close-averages` replaces the sum by the average over the
-    distribution itself or, if draws are requested, each `nb.deviate` by an `nb.lookup` in the table
-    (`inbounds` if the op is).
+    distribution itself. If draws are requested, it keeps the sum, and replaces each `nb.deviate` by
+    an `nb.lookup` in the table (`inbounds` if the op is).
 
     Example:
     ```mlir

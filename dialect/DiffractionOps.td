@@ -87,8 +87,8 @@ def NB_DirectCellOp : NB_ExpandableOp<"direct_cell", [AllTypesMatch<["reciprocal
   let description = [{
     Rows a, b, c in m, from columns a*, b*, c* in 1/m: `a = (b* x c*) / (a* . (b* x c*))`, cyclic.
 
-    With `lengths` the directions are those of the vector products, the lengths the given ones
-    (m), as the C program does whenever -cell is given.
+    With `lengths`, the vectors are scaled to these lengths (m). The C program does this whenever
+    -cell is given.
 
     Constraints:
     * (C1) `lengths` is absent or the three lengths a, b, c, each of the matrix's element type
@@ -226,15 +226,15 @@ def NB_SincgOp : NB_DifferentiableOp<"sincg", [SameOperandsAndResultType]> {
 def NB_GratingOp : NB_DifferentiableOp<"grating", [AllTypesMatch<["delta", "ncells"]>]> {
   let summary = "amplitude of a block of Na x Nb x Nc unit cells and its derivatives";
   let description = [{
-    The product over the axes of `sin(pi N x) / sin(pi x)`, x a component of `delta`, the distance
-    from a Bragg peak (each in [-1/2, 1/2]), N that of `ncells`. It has a sign; `nb.lattice_factor
-    square` is its magnitude.
+    The product over the axes of `sin(pi N x) / sin(pi x)`, where x is a component of `delta`, in
+    [-1/2, 1/2], and N one of `ncells`. `delta` is the distance from a Bragg peak. The product has a
+    sign; `nb.lattice_factor square` is its magnitude.
 
     With `order [i, j, k]` each factor is differentiated that many times with respect to its x, with
     `cells [l, m, n]` with respect to its N.
 
-    A result in f32 of distances in f64 is computed in f32 after N times the distance has been
-    reduced to less than a turn in f64 (`nb-set-precision`): a phase is rounded once, for any N.
+    If the result is f32 and `delta` f64, N times the distance is first reduced to less than a turn
+    in f64; the rest is computed in f32 (`nb-set-precision`). So a phase is rounded once, for any N.
 
     Constraints:
     * (C1) `order` and `cells` have three numbers, none negative
@@ -291,9 +291,8 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
   let summary = "amplitude of the lattice transform at fractional Miller indices";
   let description = [{
     With `delta = hkl - nearest(hkl)` and the numbers of cells `ncells` = (Na, Nb, Nc):
-    * `square`: product over the axes of `|sin(pi N delta) / sin(pi delta)|`. For whole N this is
-      the magnitude of the grating function of hkl itself; its sign is lost when the intensity
-      squares it, so that peeling is always allowed;
+    * `square`: product over the axes of `|sin(pi N delta) / sin(pi delta)|`. For whole N, hkl in
+      place of delta gives the same;
     * `round`: `Na Nb Nc sqrt(pi/6) sinc3(pi sqrt(r2 fudge))`,
       `sinc3(x) = 3 (sin x / x - cos x) / x^2`;
     * `gauss`: `Na Nb Nc exp(-r2 fudge / 0.63)`;
@@ -315,8 +314,8 @@ def NB_LatticeFactorOp : NB_ExpandableOp<"lattice_factor", [
     * (C4) the result has the element type of `hkl`, or is f32 in its lanes
     * (C5) `cross` is present exactly when the shape is `gauss_matrix`
 
-    A result in f32 of indices in f64 is computed in f32 after the fraction of the whole index, and
-    of N times it, has been taken exactly, in fixed point (`nb-set-precision`).
+    If the result is f32 and `hkl` f64, the fractions of the whole index, and of N times it, are
+    first taken exactly, in fixed point. The rest is computed in f32 (`nb-set-precision`).
 
     Example:
     ```mlir
@@ -366,13 +365,13 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
     inside the grid, the rule of `nearest`.
 
     With `default` the op is a masked load, not a branch: pixels outside the grid read nothing.
-    Without `default` the index is clamped into the range that `nb.in_grid` accepts, so that the
-    result is always a value of the grid; derivatives of the interpolation have this form. With
-    `integral`, `hkl` holds nearest indices already.
+    Without `default` the index is clamped into the range that `nb.in_grid` accepts, so the result
+    is always a value of the grid. Derivatives of the interpolation have this form. With `integral`,
+    `hkl` holds nearest indices already.
 
     With `order [i, j, k]` the interpolation is differentiated that many times with respect to h, k
-    and l: the derivatives of the cubic Lagrange weights. At the edges of the range into which the
-    index is clamped it is the derivative of the interpolation there.
+    and l: the derivatives of the cubic Lagrange weights. Where the index is clamped, this is the
+    derivative at the edge of the range.
 
     Constraints:
     * (C1) `default` has the type of the result, which is the element type of `hkl` or f32 in its lanes

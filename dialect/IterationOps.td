@@ -33,11 +33,10 @@ class NB_LoopOp<string mnemonic, list<Trait> traits = []>
 def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
   let summary = "one value per pixel, and sums over the pixels";
   let description = [{
-    Evaluates its body for each pixel (panel, slow, fast). A yielded value is collected into an
-    image, indexed [panel][slow][fast], when the result is a tensor; any other result is the sum of
-    the yielded values over the pixels: a scalar, vector, matrix, table or grid. With such sums the
-    gradients of an image are computed in the sweep that computes the image. Pixels are independent
-    of each other.
+    Evaluates its body for each pixel (panel, slow, fast). If a result is a tensor, the yielded
+    values are collected into an image, indexed [panel][slow][fast]. Any other result (a scalar,
+    vector, matrix, table or grid) is the sum of the yielded values over the pixels. Gradients of an
+    image are such sums. Pixels are independent of each other.
 
     With `roi`, only pixels with fast in [fast_min, fast_max] and slow in [slow_min, slow_max],
     both inclusive, are evaluated; with `mask`, only those whose mask value is not 0. All others
@@ -85,10 +84,10 @@ def NB_ImageOp : NB_LoopOp<"image", [AttrSizedOperandSegments]> {
 def NB_SumOp : NB_LoopOp<"sum"> {
   let summary = "sum over named dimensions";
   let description = [{
-    Adds what the body yields over all combinations of its induction variables, each running from
-    0 to its count, the last dimension fastest. One sum per yielded value, added up in any order; an
-    empty sum, of a count of 0 or less, is 0.
-    Vectors, matrices, tables and grids are added element by element.
+    Adds what the body yields over all combinations of its induction variables, each running from 0
+    to its count, the last dimension fastest. Each yielded value has its own sum, added up in any
+    order. A sum with a count of 0 or less is 0. Vectors, matrices, tables and grids are added
+    element by element.
 
     Constraints:
     * (C1) one index argument and one count per dimension, at least one dimension
@@ -181,10 +180,10 @@ def NB_LookupOp : NB_Op<"lookup", !listconcat(NB_EntryTraits, [
     `table[indices]`. Reading outside the table is undefined.
 
     Passes execute a lookup speculatively (before a loop that may have no iterations, or in place of
-    a branch) only if the entry is known to exist: the indices are induction variables of loops with
-    the counts of an `nb.tabulate`, or the lookup is `inbounds`, which asserts that the entry exists
-    wherever the indices do. A table argument has memory for at least one entry, so
-    `nb-remove-branches` can read entry 0 in place of an entry that a branch guards.
+    a branch) only if the entry is known to exist. It exists if the indices are induction variables
+    of loops with the counts of an `nb.tabulate`. `inbounds` asserts that it exists wherever the
+    indices do. A table argument has memory for at least one entry, so `nb-remove-branches` can read
+    entry 0 in place of an entry that a branch guards.
 
     Constraints:
     * (C1) as many indices as the table has dimensions
@@ -242,10 +241,10 @@ def NB_ReachOp : NB_Op<"reach", [AttrSizedOperandSegments]> {
   let summary = "where light can fall, and so which samples need not be computed";
   let description = [{
     The numbers with which the runtime finds the blocks of pixels and the orientations that may have
-    light. `nb-cull` adds this op for an image whose samples are zero unless the fractional Miller
-    index is near an integer; see `docs/culling-methods.md` for the proof and the runtime. `numbers`
-    and `tables` are those of `nb_reach_numbers` and `nb_reach_tables` in `nanobragg/KernelABI.h`,
-    in their order. The op computes nothing: without it, the program has the same result.
+    light. `nb-cull` adds this op to an image that has light only where the fractional Miller index
+    is near an integer; see `docs/culling-methods.md` for the proof and the runtime. `numbers` and
+    `tables` are those of `nb_reach_numbers` and `nb_reach_tables` in `nanobragg/KernelABI.h`, in
+    their order. The op computes nothing: without it, the program has the same result.
 
     Example:
     ```mlir

@@ -21,9 +21,9 @@ def NB_Dialect : Dialect {
     scatters there.
 
     Lengths are metres, angles radians, reciprocal lengths 1/m, structure factors electrons. All
-    vectors live in one right-handed lab frame. Scalars, vectors and matrices are over `f64` or
-    `f32`, or over a one-dimensional `vector` of those: *lanes*, one per pixel, which is what
-    `nb-vectorize` makes of scalars.
+    vectors are in one right-handed lab frame. Scalars, and the elements of vectors and matrices,
+    are `f64` or `f32`. `nb-vectorize` replaces them by one-dimensional `vector`s of these types,
+    whose entries are called *lanes*, one for each of several pixels.
 
     Floating point. Ops of this dialect are physics, over finite numbers: a pass may reorder, factor
     and approximate them to the last digits. `nb.sum` and `nb.image` add their terms in any order.
@@ -37,9 +37,9 @@ def NB_Dialect : Dialect {
       between 1e-307 and 1e307 (in f32 1e-18 and 1e38); smaller exponentials are 0
     * `contract`: LLVM fuses a product and a sum; no other flag reaches LLVM
 
-    The frontend writes `fastmath<fast>`, and so do rules of derivatives of ops of this dialect; a
-    derivative of an op of arith or math has the flags of that op. `nb-set-precision`,
-    `nb-close-averages` and `nb-cull` change numbers beyond that, on request.
+    The frontend writes `fastmath<fast>`, and so do rules of derivatives of ops of this dialect. A
+    derivative of an op of arith or math has the flags of that op. On request, `nb-set-precision`,
+    `nb-close-averages` and `nb-cull` change numbers by more than rounding.
 
     Passes mark their results for later passes by attributes, whose places the dialect verifies:
     * `nb.name`, `nb.unit`: texts on arguments and results of functions; a name is given once

@@ -12,11 +12,10 @@ def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
     a memref, `nb.lookup` a load from it. Tables are one-dimensional memrefs of scalars, in which
     the components of an entry are adjacent.
 
-    Sums over the pixels of an image, and all sums of tables or grids, are in memory: a yielded
-    `nb.scatter` becomes a load, an addition and a store in its loop, without copies, however many
-    sums surround it. With lanes each number is a vector of partial sums, which are added after the
-    loops; lanes of pixels that are not rendered add nothing. Memory marked `nb.accumulator` must be
-    zero before the loops.
+    Sums over the pixels of an image, and all sums of tables or grids, are in memory. A yielded
+    `nb.scatter` becomes a load, an addition and a store in its loop, without copies. With lanes,
+    each number is a vector of partial sums, which are added after the loops; lanes of pixels that
+    are not rendered add nothing. Memory marked `nb.accumulator` must be zero before the loops.
 
     With `warp` above 0, pixels are computed concurrently and add to that memory by
     `memref.atomic_rmw`, for `nb-to-gpu`. Additions to grids, at a different address for each pixel,
@@ -48,10 +47,10 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
     Trigonometric functions and exponentials become polynomials (for sin and cos, of the argument in
     half turns), so that the kernel of an experiment calls no math library. Grid lookups become
     loads from a memref, or gathers for lanes. Reciprocal square roots of lanes are approximated and
-    refined. With `estimates`, the approximation is that of AVX-512's instruction (relative error
-    2^-14), also for the quotient of a lattice factor. Ops of the math dialect are lowered in the
-    same way if their fast-math flags contain `afn`; otherwise they become calls of the math
-    library. Of the fast-math flags only `contract` is kept.
+    refined. With `estimates`, AVX-512's instruction makes the approximation (relative error 2^-14),
+    also that of a lattice factor's quotient. Ops of the math dialect are lowered in the same way if
+    their fast-math flags contain `afn`; otherwise they become calls of the math library. Of the
+    fast-math flags only `contract` is kept.
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];
@@ -194,11 +193,11 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
     A thread has few registers, and a value of an outer loop occupies one while the inner loops run.
     In each `gpu.launch`:
 
-    * Values that are computed from constants and from loads through the kernel's pointers (to
-      memory that is never written) are loaded again in the body of each loop that uses them; what
-      an innermost loop uses is loaded just before it. The sign bit of the chunk's number is added
-      to the addresses. It is always 0, but later passes and ptxas do not know that, so they cannot
-      move these loads out of the outermost loop, which is over chunks of pixels.
+    * Some values are computed only from constants and from loads of memory that is never written.
+      They are loaded again in the body of each loop that uses them. Values that an innermost loop
+      uses are loaded just before it. The sign bit of the chunk's number, which is always 0, is
+      added to the addresses. It keeps later passes and ptxas from moving these loads out of the
+      outermost loop, which is over chunks of pixels.
     * Loops count in 32 bits.
 
     Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`
@@ -213,16 +212,15 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
 def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "lower a GPU's kernel to the NVVM dialect, without a math library";
   let description = [{
-    As `convert-gpu-to-nvvm`, except that rounding and absolute values become instructions of the
-    GPU instead of calls of libdevice, with which a kernel would have to be linked. Quotients and
-    square roots use the GPU's approximate instructions, since the exact ones branch on data and
-    call subroutines. In f64 they are correct to 1 ulp if the divisor or radicand is a normal number
-    (denormal divisors are treated as 0); in f32 they are correct to 2 ulp. Run `convert-scf-to-cf`
-    before this pass.
+    As `convert-gpu-to-nvvm`, but a kernel need not be linked with libdevice: rounding and absolute
+    values become instructions of the GPU. Quotients and square roots use the GPU's approximate
+    instructions, since the exact ones branch on data and call subroutines. In f64 they are correct
+    to 1 ulp if the divisor or radicand is a normal number (denormal divisors are treated as 0); in
+    f32 they are correct to 2 ulp. Run `convert-scf-to-cf` before this pass.
 
     With `blocks`, kernels request that a multiprocessor holds at least that many blocks at a time
-    (`nvvm.minctasm`), which limits the registers of a thread: with 128 threads, 8 blocks leave 64
-    and 5 blocks 102. By default, the number depends on the size of the kernel's loops.
+    (`nvvm.minctasm`). This limits the registers of a thread: for blocks of 128 threads, to 64 with
+    8 blocks and to 102 with 5. By default, the number depends on the size of the kernel's loops.
 
     Example: `nb-opt --pass-pipeline="builtin.module(gpu.module(nb-gpu-to-nvvm))" kernel.mlir`
   }];

@@ -185,9 +185,10 @@ def HoistInvariants : Pass<"nb-hoist-invariants"> {
 def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
   let summary = "look up values that are the same for every pixel";
   let description = [{
-    A value inside an image that depends on the panel or on dimensions of the sums around it, but
-    not on the position within the panel, is computed before the image by an `nb.tabulate` and
-    looked up inside: orientation matrices over phi and mosaic domains, incident beams over sources.
+    Some values inside an image depend on the panel or on dimensions of the sums around them, but
+    not on the position within the panel. Examples are orientation matrices over phi and mosaic
+    domains, and incident beams over sources. Such a value is computed before the image by an
+    `nb.tabulate`, and looked up inside.
 
     A value is tabulated only if that saves work: lookups, conversions of induction variables and
     cheap combinations of smaller tables are not. Run `nb-hoist-invariants` first, which moves
@@ -210,8 +211,8 @@ def SplitSums : Pass<"nb-split-sums"> {
     the sum becomes two or more nested sums. The ops stay in the innermost sum;
     `nb-hoist-invariants` then moves them. Terms are added in the same order, in parts.
 
-    Remarks describe how a sum was split or, for a sum that was not, compare the cost that a split
-    would save with the cost of its loop.
+    Remarks describe how a sum was split. For a sum that was not split, they compare the cost that a
+    split would save with the cost of its loop.
 
     Example: `nb-opt --nb-split-sums --nb-hoist-invariants experiment.mlir`
   }];
@@ -333,14 +334,14 @@ def SetPrecision : Pass<"nb-set-precision"> {
   let summary = "choose the precision of every value of an image";
   let description = [{
     * `f64`: no change.
-    * `mixed`: lattice factors, structure factors and the values computed from them are in f32.
-      These are results of elementwise ops on scalars, and vectors made of them, whose operands are
-      all in f32, constants, entries of tables, or computed outside the image. Geometry (`!nb.vec3`,
-      `!nb.mat3`), Miller indices, and the fractions of the index and of N times it stay exact: the
-      lattice factor takes the whole index and computes the fraction itself (`-> f32`). In
-      derivatives, lattice factors have been expanded; there the gratings of a fraction (`-> f32`)
-      and the exponential of a value computed from a fraction take their place. Sums stay in f64, so
-      that errors do not accumulate.
+    * `mixed`: lattice factors, structure factors and the values computed from them are in f32. An
+      elementwise op computes in f32 if one of its operands is in f32 and each of the others is in
+      f32, a constant, an entry of a table, or computed outside the image. So does an op that makes
+      a vector of such numbers. Geometry (`!nb.vec3`, `!nb.mat3`) and Miller indices stay in f64.
+      The lattice factor takes the whole index and computes its fraction itself, exactly (`-> f32`).
+      In derivatives, lattice factors have been expanded; there gratings of a fraction (`-> f32`)
+      and exponentials of values computed from a fraction are in f32. Sums stay in f64, so that
+      errors do not accumulate.
     * `f32`: everything inside the image is in f32, except sums. The Miller index itself is rounded:
       the phase N h is off by about N h 1e-7 turns. For previews of small crystals.
 
@@ -362,16 +363,22 @@ def SetPrecision : Pass<"nb-set-precision"> {
 def CloseAverages : Pass<"nb-close-averages"> {
   let summary = "take averages over distributions in closed form";
   let description = [{
-    Replaces each sum over the dimension `draw`, whose body draws values from distributions
-    (`nb.deviate`), by the average in closed form times the number of draws. It proves that the body
-    is linear in the square of one Gaussian lattice factor of an `nb.miller_index`, and
-    differentiates this index with respect to all averaged values: first at the middle of the
-    distributions, to find where the spot is brightest, then at that point. About that point the
-    index is taken as linear in these values. Its Gaussian is averaged over normal distributions in
-    closed form, over the last uniform distribution by error functions, and over the other uniform
-    ones by Gauss-Legendre quadrature where there is light. Everything else is evaluated at the
-    middle. A sum over the dimension `reflection` adds up the reflections near the nearest one
-    (`nb.neighbour`). For the formulas see `docs/averages-methods.md`.
+    Replaces each sum over the dimension `draw` by the average in closed form times the number of
+    draws. The body of such a sum draws values from distributions (`nb.deviate`).
+
+    The pass proves that the body is linear in the square of one Gaussian lattice factor of an
+    `nb.miller_index`. It differentiates this index with respect to all averaged values, first at
+    the middle of the distributions. The derivatives show where the spot is brightest. The index is
+    differentiated again at that point, and is taken as linear about it. The Gaussian is then
+    averaged
+
+    * over normal distributions in closed form,
+    * over the last uniform distribution by error functions,
+    * over the other uniform ones by Gauss-Legendre quadrature where there is light.
+
+    Everything else is evaluated at the middle. A sum over the dimension `reflection` adds up the
+    reflections near the nearest one (`nb.neighbour`). For the formulas see
+    `docs/averages-methods.md`.
 
     With the attribute `nb.reflections`, each pixel stands for a reflection: positions along fast
     and slow are averaged over the whole plane, and the function returns a table, as an image for
@@ -399,17 +406,17 @@ def CloseAverages : Pass<"nb-close-averages"> {
 def Cull : Pass<"nb-cull"> {
   let summary = "leave out the samples that have no light";
   let description = [{
-    In functions with the attribute `nb.cull`, finds the images whose samples are zero, or below a
-    tolerance, unless the fractional Miller index `h = B (d - k) / lambda` is near an integer. In
-    such images h is the result of `nb.miller_index`, its fraction is an operand of lattice factors
-    or of `exp` of a quadratic form, and every term is zero where these are zero. The pass inserts
-    `nb.reach` before such an image and marks the image and its sums `nb.lit`: their loops then run
-    only over samples that may have light, which the runtime lists. For the bounds see
-    `docs/culling-methods.md`.
+    In functions with the attribute `nb.cull`, finds the images that have light only where the
+    fractional Miller index `h = B (d - k) / lambda` is near an integer; elsewhere their samples are
+    zero, or below a tolerance. In such images h is the result of `nb.miller_index`. Its fraction is
+    an operand of lattice factors or of `exp` of a quadratic form. Every term is zero where these
+    are zero. The pass inserts `nb.reach` before such an image and marks the image and its sums
+    `nb.lit`: their loops then run only over samples that may have light, which the runtime lists.
+    For the bounds see `docs/culling-methods.md`.
 
     A function with the arguments `spot_fast`, `spot_slow` and so on adds up spots of a table.
-    Positions and extents of the spots are written before the image, and its sums over the dimension
-    `reflection` run over the spots that the runtime lists for a block of pixels.
+    Positions and extents of the spots are written before the image. The runtime lists the spots for
+    each block of pixels, and sums over the dimension `reflection` run over this list.
 
     A remark describes what is skipped. If nothing is, a remark at the op that prevents it gives the
     reason. In a function without the attribute `nb.cull`, the remark is at the function.
