@@ -25,7 +25,7 @@ constexpr double toMiddle = (nodes - 1) * step / 2;
 } // namespace
 
 /// The light of all spots, each a Gaussian of two variables, averaged over the area of the pixel.
-/// docs/reflections.md has the formulas.
+/// docs/reflections-methods.md has the formulas.
 Value Emitter::lightOfSpots(const SampleIndices &at) {
   const auto middleOf = [&](Value pixel) {
     Value number = pixel.getType().isF64() ? pixel : toFloat("pixel", pixel);

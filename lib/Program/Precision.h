@@ -8,7 +8,7 @@
 namespace nanobragg {
 
 /// Cells along an axis up to which `mixed` keeps its bound for a crystal of that shape: more where
-/// there are no fringes. docs/precision.md derives it.
+/// there are no fringes. docs/rationale/precision-bounds.md derives it.
 int mostCellsOfMixed(const Experiment &experiment);
 
 /// The precision to compute with where `wanted` is asked for: f64 instead of `mixed` for a crystal

@@ -3,8 +3,8 @@
 // The spot of a reflection is wide then, of all spreads together, so it is looked for from the
 // pixels: a block is a small set of directions, the index h is linear in them, and a reflection n
 // reaches the block if h - n lies in the sum of an ellipsoid (normal variables and the crystal's
-// size) and a parallelepiped (the block and uniform variables). docs/culling-methods.md has the
-// bounds.
+// size) and a parallelepiped (the block and uniform variables). docs/rationale/culling-bounds.md
+// has the bounds.
 #ifndef NANOBRAGG_RUNTIME_AVERAGEDSEARCH_H
 #define NANOBRAGG_RUNTIME_AVERAGEDSEARCH_H
 

@@ -3,7 +3,7 @@
 // A culled kernel (nb_kernel_descriptor::reach) computes those samples only that the runtime lists.
 // A sample has light only near a reflection n: if form(h - n) <= 1 for its fractional Miller index
 // h. In reciprocal space that is an ellipsoid about A n; the sphere of Ewald cuts it, and what it
-// cuts is seen from the crystal as a small spot. docs/culling-methods.md proves the bounds.
+// cuts is seen from the crystal as a small spot. docs/rationale/culling-bounds.md has proofs.
 #ifndef NANOBRAGG_RUNTIME_REACH_H
 #define NANOBRAGG_RUNTIME_REACH_H
 

@@ -1,4 +1,4 @@
-// The light of a spot over a whole plane, in closed form: docs/reflections.md has the formulas.
+// The light of a spot over a whole plane, in closed form (docs/reflections-methods.md).
 #ifndef NB_TRANSFORMS_SPOTMOMENTS_H
 #define NB_TRANSFORMS_SPOTMOMENTS_H
 
