@@ -3,9 +3,9 @@
 
 The bound of mixed, relative to a pixel and to the brightest pixel: 1e-5 and 1e-7, derived in
 docs/rationale/precision-bounds.md. Amplitudes are good to about 1e-6. Their phases come from 32-bit
-fractions of a turn, N times which is off by 5 N 2^-33, so that square and round crystals of more than 128 cells along an
-axis, and Gaussian ones of more than 500, are computed in f64. Sums are f64, so that the number of
-samples does not matter. Derivatives: relative to the magnitudes of their terms."""
+fractions of a turn, N times which is off by 5 N 2^-33, so that square and round crystals of more
+than 128 cells along an axis, and Gaussian ones of more than 500, are computed in f64. Sums are f64,
+so that the number of samples does not matter. Derivatives: relative to the magnitudes of their terms."""
 
 import glob
 import itertools
