@@ -67,18 +67,18 @@ FlagGroup spindleFlags() {
           {.spellings = {"--shots"},
            .values = "FILE",
            .fallback = "none",
-           .help = "stills: one image per line of a table, whose first line names flags (misset "
-                   "cell fluence seed ...) and whose other lines contain their values, or per "
-                   "image of an .expt",
+           .help = "stills: one image per line of a table, or per image of an .expt. The first "
+                   "line of the table names flags (misset cell fluence seed ...), and the other "
+                   "lines contain their values",
            .apply = [](CommandLine &line, const Values &v) { line.series.shots = v.text(); }},
           {.spellings = {"--lattices"},
            .values = "FILE",
            .fallback = "one crystal",
            .help =
                "several crystals on the image, or on the images of --frames: a table like that of "
-               "--shots, a line per crystal, with the columns weight, turn (a rotation vector in "
-               "degrees about lab x, y and z, relative to the run's orientation), from and to (the "
-               "range of the spindle in degrees in which the crystal is present)",
+               "--shots, with a line per crystal. More columns: weight; turn, a rotation vector "
+               "in degrees about lab x, y and z, relative to the run's orientation; from and to, "
+               "the range of the spindle in degrees in which the crystal is present",
            .apply = [](CommandLine &line, const Values &v) { line.series.lattices = v.text(); }},
           {.spellings = {"--resume"},
            .fallback = "off",

@@ -188,8 +188,8 @@ FlagGroup toolFlags() {
            .help =
                "precision of the kernel's arithmetic: f64, all of it; mixed, f64 for geometry and "
                "phases and f32 for amplitudes; f32, everything inside the image. The interpreter "
-               "computes in f64, and so do mixed kernels of tophats and of crystals of more than "
-               "128 cells along an axis, 500 of Gaussian ones",
+               "computes in f64. So do mixed kernels of tophats, and of crystals of more than 128 "
+               "cells along an axis (Gaussian crystals: 500)",
            .apply =
                [](CommandLine &line, const Values &v) {
                  line.tool.simulator.precision = Precision(v.choice(precisionNames));
@@ -213,10 +213,10 @@ FlagGroup toolFlags() {
           {.spellings = {"--specialize"},
            .values = "auto|off",
            .fallback = "auto",
-           .help = "auto: from ten million samples on, compile the number of cells of a square "
-                   "crystal and sums of one term into the kernel, which takes a third less time in "
-                   "f64; off: one kernel for all numbers. Images differ by less than 1e-12 of the "
-                   "brightest pixel",
+           .help = "auto: for images of ten million samples or more, compile a kernel for this "
+                   "number of cells of a square crystal, without sums of one term; it takes a "
+                   "third less time in f64. off: one kernel for all numbers. Images differ by "
+                   "less than 1e-12 of the brightest pixel",
            .apply =
                [](CommandLine &line, const Values &v) {
                  static constexpr std::string_view words[] = {"auto", "off"};
@@ -435,11 +435,11 @@ FlagGroup toolFlags() {
            .fallback = "sum",
            .help =
                "loss of --grad: sum, all photons; chi2:IMAGE[,sigma=S][,mask=FILE], the sum of "
-               "((photons - IMAGE) / S)^2, where S is a number (default 1), an image, or poisson, "
-               "the square root of IMAGE and at least 1; poisson:IMAGE[,background=B][,mask=FILE] "
-               "and gauss:IMAGE[,readout=R][,background=B][,mask=FILE], the negative "
-               "log-likelihood of IMAGE, where B, a number or an image, is added to the simulated "
-               "image and the variance of gauss is that of the photons plus R^2",
+               "((photons - IMAGE) / S)^2; poisson:IMAGE[,background=B][,mask=FILE] and "
+               "gauss:IMAGE[,readout=R][,background=B][,mask=FILE], the negative log-likelihood "
+               "of IMAGE. S is a number (default 1), an image, or poisson: the square root of "
+               "IMAGE, at least 1. B, a number or an image, is added to the simulated image. The "
+               "variance of gauss is that of the photons plus R^2",
            .apply = [](CommandLine &line, const Values &v) { line.tool.loss = lossOf(v); },
            .with = "--grad"},
           {.spellings = {"--jacobian"},

@@ -64,8 +64,8 @@ constexpr Quantity beamQuantityRows[] = {
           .only = generated,
           .usual = divergences}},
     {"-divergence_sigma", "H [V]", &flagUnit::milliradians, "none",
-     "standard deviations of a normally distributed divergence, horizontal and vertical; sources "
-     "at its quantiles, in place of a range; with --average=closed one source",
+     "standard deviations of a normally distributed divergence, horizontal and vertical, which "
+     "replaces a range: sources are at its quantiles, or with --average=closed there is one source",
      Range::notNegative(), in<&O::hdivSigma, &O::vdivSigma>,
      More{.python = "Beam.divergence_sigma",
           .parameter = "divergence",
