@@ -115,8 +115,9 @@ def NB_FirstOp : NB_LoopOp<"first"> {
   let summary = "the first value, in loop order, whose condition holds";
   let description = [{
     Searches the combinations of the induction variables in order, last dimension fastest, for the
-    first one where the yielded condition holds, and returns the values yielded there, or 0 if there
-    is none. The body is evaluated for all combinations, also for those after the first one.
+    first one where the yielded condition holds. Returns the values yielded there, or 0 if there is
+    no such combination. The body is evaluated for all combinations, also for those after the first
+    one.
 
     This is how the C program picks the one polarization factor of a pixel: that of the first
     layer, sub-pixel and source that the resolution cutoff does not remove.

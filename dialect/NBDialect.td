@@ -14,11 +14,11 @@ def NB_Dialect : Dialect {
   let name = "nb";
   let summary = "X-ray diffraction experiments, one sample at a time";
   let description = [{
-    A program in this dialect computes a diffraction image. `nb.image` maps a body over pixels,
-    `nb.sum` adds one sample per source, phi step, mosaic domain, sub-pixel and sensor layer, and
-    the body of the sum reads like the physics of that one sample: where the pixel is, which way
-    the beam comes, which Miller index the scattering vector hits, how strongly the crystal
-    scatters there.
+    A program in this dialect computes a diffraction image. `nb.image` maps a body over pixels.
+    `nb.sum` adds one sample per source, phi step, mosaic domain, sub-pixel and sensor layer. The
+    body of the sum reads like the physics of that one sample: where the pixel is, which way the
+    beam comes, which Miller index the scattering vector hits, how strongly the crystal scatters
+    there.
 
     Lengths are metres, angles radians, reciprocal lengths 1/m, structure factors electrons. All
     vectors are in one right-handed lab frame. Scalars, and the elements of vectors and matrices,

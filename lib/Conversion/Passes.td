@@ -7,10 +7,10 @@ include "mlir/Pass/PassBase.td"
 def ConvertNBToLoops : Pass<"convert-nb-to-loops"> {
   let summary = "lower images, sums and tables to scf loops over memref";
   let description = [{
-    `nb.image` becomes loops over panels, rows and (groups of) pixels that store into a memref,
-    `nb.sum` and `nb.first` become loops with carried values, `nb.tabulate` becomes loops that fill
-    a memref, `nb.lookup` a load from it. Tables are one-dimensional memrefs of scalars, in which
-    the components of an entry are adjacent.
+    `nb.image` becomes loops over panels, rows and pixels, or groups of pixels, that store into a
+    memref. `nb.sum` and `nb.first` become loops with carried values. `nb.tabulate` becomes loops
+    that fill a memref, and `nb.lookup` a load from it. Tables are one-dimensional memrefs of
+    scalars, in which the components of an entry are adjacent.
 
     Sums over the pixels of an image, and all sums of tables or grids, are in memory. A yielded
     `nb.scatter` becomes a load, an addition and a store in its loop, without copies. With lanes,

@@ -434,10 +434,10 @@ def Vectorize : Pass<"nb-vectorize"> {
   let summary = "compute neighbouring pixels in lanes";
   let description = [{
     Scalars in the body of an image that depend on the fast pixel index become vectors of `width`
-    lanes, one for each of neighbouring pixels; all others stay scalar and are broadcast where they
-    meet lanes. The whole kernel has one width. Branches that depend on data must have been removed
-    (`nb-remove-branches`): an `scf.if` on a pixel is an error. A division by a scalar becomes a
-    multiplication if its fast-math flags contain `arcp`.
+    lanes, one for each of `width` neighbouring pixels. All others stay scalar and are broadcast
+    where they meet lanes. The whole kernel has one width. Branches that depend on data must have
+    been removed (`nb-remove-branches`): an `scf.if` on a pixel is an error. A division by a scalar
+    becomes a multiplication if its fast-math flags contain `arcp`.
 
     Example: `nb-opt --nb-vectorize=width=8 experiment.mlir`
   }];

@@ -9,7 +9,7 @@
     verdict = compiler.judge(flags, "builtin.module(...)")  # right? where is it wrong? faster?
 
 A program is text, or an ``ir.Module`` of ``nanobragg.mlir``. Errors in a program or a pipeline are
-CompilerErrors, whose text contains the place.
+CompilerErrors; their text contains the place.
 """
 
 import dataclasses

@@ -28,8 +28,8 @@ def image(sim: Simulator, **parameters: Any) -> jax.Array:
     """The image of a simulator as an array, (slow, fast) or (panel, slow, fast).
 
     parameters: arrays by the names of parameters and groups of numbers, in SI units and in the
-    parameter's shape. The image is float64 where JAX has that enabled and an array is float64, else
-    float32.
+    parameter's shape. The image is float64 if JAX has that enabled and one of the arrays is
+    float64; otherwise it is float32.
     """
     members, theta = _numbers_of("image", sim, parameters)
     return _jax_primitives.image.bind(theta, function=_snapshots.snapshot(sim, members)[1])

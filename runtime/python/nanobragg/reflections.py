@@ -38,7 +38,7 @@ def rows_of(miller_index: ArrayLike, panel: ArrayLike = None, angle: ArrayLike =
 
 
 def wanted_rows(partiality: float, miller_index: ArrayLike, panel: ArrayLike, angle: ArrayLike) -> "float | Rows":
-    """The rows that ``Simulator.reflections`` is asked for: a least partiality, or a list."""
+    """The rows requested from ``Simulator.reflections``: a least partiality, or a list."""
     if miller_index is not None:
         return rows_of(miller_index, panel, angle)
     if panel is not None or angle is not None:

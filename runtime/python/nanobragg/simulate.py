@@ -134,7 +134,8 @@ def _threads(comm):
 
 
 def launched():
-    """The variable by which a launcher says that it has started several processes, or None."""
+    """The variable in which a launcher gives the number of its processes, if there are several, or
+    None."""
     return next((name for name in _SIZES if os.environ.get(name, "").isdigit() and int(os.environ[name]) > 1), None)
 
 

@@ -43,9 +43,9 @@ def image(sim: Simulator, **parameters: Any) -> torch.Tensor:
 
     parameters: tensors by the names of parameters and groups of numbers, in SI units and in the
     parameter's shape: ``cell_a=t``, ``misset=t3``, ``F=grid``. All other numbers are those of the
-    simulator, which does not change. The image is float64 or, if all tensors have less precision,
-    of the widest type among them; it is computed in the simulator's precision. A tensor that is not
-    floating point, or of a wrong shape, is a TypeError or ValueError that names it.
+    simulator, which does not change. The image is computed in the simulator's precision. Its type
+    is the widest among those of the tensors. A tensor that is not floating point raises a
+    TypeError, one of a wrong shape a ValueError.
     """
     members, theta, dtype = _numbers_of("image", sim, parameters)
     made = image_of_numbers(sim, members, theta)
@@ -160,14 +160,14 @@ class NBImage(torch.nn.Module):
     """An image with parameters that can be fitted.
 
     wrt: names of parameters and groups of numbers, "cell,misset" or a list. bounds: name ->
-    (lowest, highest) in SI units, between which the value stays; for a group, each of the two is
-    one number, or an array with one for each member. scale: name -> the change of the value, in SI
-    units, for a change of the nn.Parameter by 1; default: the start value, or 1 where that is 0.
+    (lowest, highest) in SI units, limits of the value; for a group, each limit is one number, or an
+    array with a number for each member. scale: name -> the change of the value, in SI units, for a
+    change of the nn.Parameter by 1; default: the start value, or 1 where that is 0.
 
-    Each name has an nn.Parameter of the same name, float64 and without a unit, which is 0 at the
-    simulator's value: value = start + scale * parameter, or between bounds a sigmoid through the
-    start value. ``values()`` are in SI units; ``update()`` writes them into the simulator. Call it
-    for the image.
+    Each name has an nn.Parameter of the same name, float64 and without a unit. It is 0 at the
+    start: value = start + scale * parameter, or with bounds a sigmoid through the start value.
+    ``values()`` are in SI units; ``update()`` writes them into the simulator. Call it for the
+    image.
     """
 
     def __init__(self, sim, wrt, bounds=None, scale=None):

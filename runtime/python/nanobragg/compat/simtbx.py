@@ -8,9 +8,9 @@
     SIM.to_smv_format("image.img")
 
 Units are in the names. ``nanoBragg(detector, beam)`` takes the objects of dxtbx, by their methods.
-Attributes mean what they mean in simtbx, mistakes included; docs/cctbx.md lists them. Arrays are
-NumPy's here; in a process of cctbx ``nanobragg.cctbx`` has the same class with flex arrays, by the
-name that simtbx imports.
+Attributes have their meaning in simtbx, mistakes included; docs/cctbx.md lists them. Arrays are
+NumPy's. In a process of cctbx, ``nanobragg.cctbx`` provides the same class with flex arrays, under
+the name that simtbx imports.
 """
 
 import math
@@ -391,7 +391,7 @@ class nanoBragg(Stages, _Names):
     mosaic_seed = _number("mosaic_seed", kind=_whole)
 
     def set_mosaic_blocks(self, matrices):
-        """Rotations of the mosaic domains, (domains, 3, 3) or (domains, 9). They count where
+        """Rotations of the mosaic domains, (domains, 3, 3) or (domains, 9). They apply if
         mosaic_spread_deg is above 0."""
         blocks = numpy.array([numpy.array(m, dtype=float).reshape(3, 3) for m in matrices])
         axes_and_angles(blocks)
@@ -802,7 +802,7 @@ class nanoBragg(Stages, _Names):
 
     @property
     def simulator(self):
-        """The nanobragg.Simulator of what the attributes say now."""
+        """The nanobragg.Simulator with the current attributes."""
         return self._simulator()
 
     def add_nanoBragg_spots(self):
@@ -817,7 +817,7 @@ class nanoBragg(Stages, _Names):
                 print(f"{name} {value}")
 
     def add_nanoBragg_spots_nks(self, output=None):
-        """The same: kernels are in parallel anyway."""
+        """The same: all kernels run in parallel."""
         self.add_nanoBragg_spots()
 
     def add_nanoBragg_spots_cuda(self):
@@ -839,7 +839,8 @@ class nanoBragg(Stages, _Names):
     # Files.
 
     def get_intfile_scale(self, intfile_scale=0):
-        """By which raw_pixels are multiplied in a file: what is said, or 55000 over the largest."""
+        """The factor of raw_pixels in a file: the one that was set, or 55000 divided by the
+        largest."""
         if intfile_scale > 0:
             return intfile_scale
         largest = self._raw().max()

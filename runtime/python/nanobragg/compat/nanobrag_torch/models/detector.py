@@ -33,7 +33,7 @@ _placed = ("beam_center_s", "beam_center_f", "fdet_vec", "sdet_vec", "odet_vec",
 
 
 class Detector:
-    """A detector in the lab, as its configuration says now."""
+    """A detector in the lab, as its configuration describes it."""
 
     def __init__(self, config=None, device=None, dtype=torch.float32):
         self.device = torch.zeros((), device=device).device
@@ -67,7 +67,7 @@ class Detector:
         return as_tensor(beam_of(self.config), self._like)
 
     def invalidate_cache(self):
-        """Nothing of geometry is kept but what the constructor computed; that is computed again."""
+        """Repeats the constructor's computation of the geometry; nothing else is stored."""
         self._place()
 
     def _turned(self, v):
@@ -130,7 +130,7 @@ class Detector:
         return rotate_axis(bent, -self.fdet_vec.expand(flat.shape), s / self.distance)
 
     def get_solid_angle(self, pixel_coords=None):
-        """The solid angle of each pixel, (slow, fast); 1/R^2 alone where point_pixel says so."""
+        """The solid angle of each pixel, (slow, fast); with point_pixel, 1/R^2."""
         position = self.get_pixel_coords() if pixel_coords is None else pixel_coords
         r = torch.linalg.norm(position, dim=-1)
         if self.config.point_pixel:
