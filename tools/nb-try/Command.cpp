@@ -12,7 +12,7 @@ constexpr OwnFlag<C> flags[] = {
     {"--pipeline", "TEXT",
      "try these passes, 'builtin.module(func.func(nb-fuse))'; may be given several times. They "
      "replace the compiler's passes up to fusion and may go further; the compiler adds the passes "
-     "that are still missing to a kernel",
+     "that a kernel still needs",
      "", [](C &c, const Text &v) { c.pipelines.push_back(v); }},
     {"--leave-out", "PASS",
      "try the first --pipeline, or else the compiler's own, without this pass; each: without one "

@@ -50,8 +50,8 @@ def _numbers(text):
 
 _OPTIONS = {
     "--model": dict(metavar="FILE", required=True,
-                    help="a PDB, mmCIF or MTZ file of this crystal form, whose cell indexes the spots and whose structure factors explain "
-                    "the pixels; with --positions-only also cell and space group alone: '48.5 48.5 63.5 90 90 90 P 41'"),
+                    help="a PDB, mmCIF or MTZ file of this crystal form. Its cell indexes the spots, and its structure factors explain "
+                    "the pixels. With --positions-only, cell and space group suffice: '48.5 48.5 63.5 90 90 90 P 41'"),
     "--energies": dict(metavar="FROM,TO", type=_energies, required=True, help="the ends of the spectrum in keV, such as 5,27"),
     "--out": dict(metavar="FOLDER", default="refined", help="folder of the results (default: refined)"),
     "--parameters": dict(metavar="NAMES", type=_names),
@@ -86,11 +86,11 @@ _OPTIONS = {
     "--lattices": dict(type=int, help="largest number of crystals on an image (default: 3); each further one is searched among the "
                        "remaining spots"),
     "--geometry": dict(metavar="FILE.expt", help="detector and wavelength of all images, instead of those in the images"),
-    "--chain": dict(action="store_true", help="the images are stills of one crystal that was turned from each to the next, in their order: "
-                    "they share cell and detector, and the angles between them are printed"),
+    "--chain": dict(action="store_true", help="the images are, in this order, stills of one crystal that was turned between them. "
+                    "They share cell and detector; the angles between them are printed"),
     "--positions-only": dict(action="store_true", help="index the spots and fit their positions, not their pixels"),
-    "--full-intensities": dict(action="store_true", help="write intensities that are divided by the partiality and multiplied by lp, for programs "
-                               "that do neither; those of a partiality below 0.4 are left out"),
+    "--full-intensities": dict(action="store_true", help="write intensities divided by the partiality and multiplied by lp, for programs that do "
+                               "neither; reflections with a partiality below 0.4 are left out"),
     "--shared": dict(choices=["structure_factors"], help="refine structure factors, too, by the merged intensities of all images"),
     "--test": dict(default=[], metavar="NUMBERS", type=_numbers, help="with --shared=structure_factors, comma-separated zero-based indices of "
                    "images held out of the refinement of F to test it"),
