@@ -42,7 +42,7 @@ from nanobragg.refine._crystal import cell_of, rotation
 from nanobragg.refine._explain import Boxes, profile_error, simulators, squares
 from nanobragg.refine._geometry import ISOTROPIC, Fitted, Detector, assign, attenuation_length, near_sphere, predict
 from nanobragg.refine._indexing import orient, real_basis
-from nanobragg.refine._indices import Candidates, Light, by_each_other, by_model, chosen, in_setting
+from nanobragg.refine._indices import Candidates, Light, absent, by_each_other, by_model, chosen, in_setting
 from nanobragg.refine._integration import box_levels
 from nanobragg.refine._kept import Kept
 from nanobragg.refine._lattices import STAGES, fit_stages, sharp_spots, without_pieces
@@ -1359,12 +1359,32 @@ class OfIndices(unittest.TestCase):
                 np.testing.assert_array_equal(candidates.lattices[best].hkl, one.hkl)
             # A rhombohedral lattice whose indices are those of the reverse setting.
             reverse = dataclasses.replace(one, hkl=one.hkl * (-1, -1, 1), matrix=one.matrix * (-1, -1, 1))
-            back = in_setting(reverse, model.hall, model.cell, spots, model.system)
+            back = in_setting(reverse, spots, model)
             self.assertEqual(bool((back.hkl == reverse.hkl).all()), group == "P 41")
             # Light of no crystal tells nothing, and resolution that light and model have in common does not either.
             spots.light = random.permutation(spots.light)
             self.assertLess(abs(Light.of_spots(one, spots.light).agreement(known(one.hkl))), 4)
             self.assertLess(abs(Light.of_spots(one, np.exp(-50 * (one.hkl @ one.matrix.T)[:, 0]**2)).agreement(-50 * ((one.hkl @ one.matrix.T)**2).sum(axis=1))), 4)
+
+    def test_rhombohedral_stills_have_allowed_indices(self):
+        """Places of spots are the same by the indices of the reverse setting, which half of all searches end with."""
+        group, cell, shape = "R 3 2:H", (64, 64, 81, 90, 90, 120), 600
+        hkl = _core.to_asymmetric_unit(group, np.stack(np.meshgrid(*[np.arange(-20, 21)] * 3, indexing="ij"), -1).reshape(-1, 3))
+        hkl = np.unique(hkl[1][~hkl[4].astype(bool)], axis=0)
+        random = np.random.default_rng(6)
+        with tempfile.TemporaryDirectory() as folder:
+            model, *images = (os.path.join(folder, name) for name in ("model.mtz", *(f"{k}.cbf" for k in range(4))))
+            with open(model, "wb") as file:
+                file.write(_core.mtz(group, list(map(float, cell)), 1.0, [("F", "F"), ("SIGF", "Q")],
+                                     np.column_stack([hkl, random.rayleigh(300, len(hkl)), np.ones(len(hkl))])))
+            for image in images:
+                sim = nb.Simulator.from_flags(["-hkl", model, "-N", "25", "-gauss_xtal", "-mosaic", "0.2", "--average=closed", "-fluence", "3e25", "-lambda", "1",
+                                               "-distance", str(DISTANCE + DEPTH), "-detpixels", str(shape), "-pixel", "0.172",
+                                               "-misset", *map(str, random.uniform(-180, 180, 3))])
+                write_cbf(image, random.poisson(sim.image() + 1), DISTANCE, (shape / 2, shape / 2))
+            for still in index(images, model, workers=1, pixels=False):
+                self.assertGreater(still.indexed, 0.9 * still.spots)
+                self.assertFalse(absent(group, still.fitted.hkl[still.fitted.indexed]).any())
 
     def test_pixels_tell_what_parts_of_reflections_hide(self):
         """Light of a sharp crystal, whose parts on the sphere differ by more than its intensities."""

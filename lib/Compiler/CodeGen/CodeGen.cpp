@@ -196,6 +196,8 @@ void optimize(Module &module, TargetMachine &machine) {
   PassInstrumentationCallbacks callbacks;
   TimeProfilingPassesHandler spans;
   spans.registerCallbacks(callbacks); // does nothing without a profiler
+  OptNoneInstrumentation notOptimized(/*DebugLogging=*/false);
+  notOptimized.registerCallbacks(callbacks);
   PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;

@@ -270,14 +270,14 @@ def near_sphere(fitted, shape, sphere):
     by less (rad)."""
     detector, s0 = fitted.detector, BEAM / fitted.detector.wavelength
     most = (numpy.linalg.norm(numpy.linalg.inv(fitted.matrix), axis=1) * detector.finest(shape)).astype(int)
-    hkl = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most), indexing="ij"), axis=-1).reshape(-1, 3)
-    hkl = hkl[hkl.any(axis=1)]
-    q = hkl @ fitted.matrix.T
-    squares = (q * q).sum(axis=1)
-    outside = squares + 2 * q @ s0
-    # How much a rotation of the node changes that: 2 |q x s0|.
-    across = numpy.sqrt(numpy.maximum(squares * (s0 @ s0) - (q @ s0)**2, 0))
-    at, _ = predict(fitted.matrix, hkl[numpy.abs(outside) < 2 * sphere * across], detector, fitted.mosaic)
+    h, k, l = numpy.ogrid[tuple(slice(-m, m + 1) for m in most)]
+    q = [row[0] * h + row[1] * k + row[2] * l for row in fitted.matrix]
+    squares = sum(part * part for part in q)
+    along = sum(part * axis for part, axis in zip(q, s0))
+    # How much a rotation of the node changes squares + 2 along: 2 |q x s0|.
+    across = squares * (s0 @ s0) - along * along
+    hkl = numpy.argwhere((squares / 2 + along)**2 < sphere**2 * across) - most
+    at, _ = predict(fitted.matrix, hkl, detector, fitted.mosaic)
     return at[((at >= 0) & (at < shape[::-1])).all(axis=1)]
 
 

@@ -108,15 +108,15 @@ def shifted(light, choices, possible, known):
     return best if scores[best] > first + _DECIDED else 0
 
 
-def in_setting(lattice, group, cell, spots, system):
-    """A centred lattice by the indices, of those that its cell allows, by which most spots have
-    allowed ones: obverse or reverse."""
-    if not numpy.any(absent(group, numpy.eye(3, dtype=int))):
+def in_setting(lattice, spots, model):
+    """A lattice of a centred cell by the indices, of those that the cell allows, by which most
+    spots have allowed ones: obverse or reverse. model: the Model of its crystal."""
+    if not numpy.any(absent(model.hall, numpy.eye(3, dtype=int))):
         return lattice
-    turns = settings_of(cell)
-    wrong = [absent(group, lattice.hkl[lattice.indexed] @ turn).sum() for turn in turns]
+    turns = settings_of(model.cell)
+    wrong = [absent(model.hall, lattice.hkl[lattice.indexed] @ turn).sum() for turn in turns]
     best = int(numpy.argmin(wrong))
-    return by_choice(lattice, turns[best], spots, system) if wrong[best] < 0.5 * wrong[0] else lattice
+    return by_choice(lattice, turns[best], spots, model.system) if wrong[best] < 0.5 * wrong[0] else lattice
 
 
 def settings_of(cell):

@@ -13,6 +13,7 @@ from ._background import background_of
 from ._explain import BOX, Boxes
 from ._geometry import Detector, attenuation_length, near_sphere
 from ._images import read_image
+from ._indices import in_setting
 from ._kept import digest_or_none, key_of
 from ._lattices import lattices_anywhere, lattices_near, lattices_of, sharp_spots, without_pieces
 from ._model import Model
@@ -124,7 +125,7 @@ def search_still(still, search, begin=None):
             background = behind()
     still.found, still.spots = spots, len(spots)
     if lattices:
-        take(still, lattices)
+        take(still, [in_setting(one, spots, model) for one in lattices])
     still.masked["shadow"] = int(background.shadows.sum())
     if not image.counting:
         still.calibration = background.calibration(photons)

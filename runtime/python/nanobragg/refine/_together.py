@@ -114,7 +114,8 @@ def _by_intensities(stills, model, most, together=False):
         one, possible = still.fitted, shifts(still.fitted.matrix, still.fitted.detector)
         if best := shifted(Light.of_spots(one, still.found.light), choices, possible, known):
             try:
-                take(still, lattices_of(still.found, [one.detector.shifted(-one.matrix @ possible[best])], model, most))
+                found = lattices_of(still.found, [one.detector.shifted(-one.matrix @ possible[best])], model, most)
+                take(still, [in_setting(lattice, still.found, model) for lattice in found])
                 still.shared = False
             except Rejected:
                 pass
@@ -124,8 +125,7 @@ def _by_intensities(stills, model, most, together=False):
             take(still, assigned([one, *still.lattices[1:]], still.found))
     if len(choices) == 1 or known is None and (together or len(every) == 1):
         return
-    candidates = [Candidates(in_setting(still.lattices[k], model.hall, model.cell, still.found, model.system), choices, still.found,
-                             model.system) for still, k in every]
+    candidates = [Candidates(still.lattices[k], choices, still.found, model.system) for still, k in every]
     likelihoods = [] if known is None else [one.likelihoods(map(known, one.hkl)) for one in candidates]
     if together:
         total = sum(one for (_, k), one in zip(every, likelihoods) if k == 0)
