@@ -196,8 +196,8 @@ def RelieveRegisters : Pass<"nb-relieve-registers", "::mlir::ModuleOp"> {
     * Some values are computed only from constants and from loads of memory that is never written.
       They are loaded again in the body of each loop that uses them. Values that an innermost loop
       uses are loaded just before it. The sign bit of the chunk's number, which is always 0, is
-      added to the addresses. It keeps later passes and ptxas from moving these loads out of the
-      outermost loop, which is over chunks of pixels.
+      added to the addresses. This addition keeps later passes and ptxas from moving these loads out
+      of the outermost loop, which is over chunks of pixels.
     * Loops count in 32 bits.
 
     Example: `nb-opt --nb-to-gpu --nb-relieve-registers outlined.mlir`

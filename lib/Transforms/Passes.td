@@ -51,8 +51,7 @@ def FixCounts : Pass<"nb-fix-counts", "::mlir::ModuleOp"> {
     The arguments stay in the signature with the count as `nb.fixed`. The kernel then refuses any
     other count, and nb-differentiate refuses to differentiate with respect to such an argument.
 
-    It is the first pass of what `nb-sim --print-pipeline` prints. A count that no function has is an
-    error.
+    `nb-sim --print-pipeline` prints it as the first pass. A count that no function has is an error.
 
     Example: `nb-opt --nb-fix-counts="counts=oversample=1,ncells_a=10" experiment.mlir`
   }];
@@ -191,9 +190,9 @@ def TabulateInvariants : Pass<"nb-tabulate-invariants"> {
     `nb.tabulate`, and looked up inside.
 
     A value is tabulated only if that saves work: lookups, conversions of induction variables and
-    cheap combinations of smaller tables are not. Run `nb-hoist-invariants` first, which moves
-    values that need no table. Remarks name the tables and their dimensions, and give the reason for
-    values without one.
+    cheap combinations of smaller tables are not tabulated. Run `nb-hoist-invariants` first, which
+    moves values that need no table. Remarks name the tables and their dimensions, and give the
+    reason for values without one.
 
     Example: `nb-opt --nb-hoist-invariants --nb-tabulate-invariants experiment.mlir`
   }];
