@@ -506,7 +506,7 @@ def NB_CaptureFractionOp : NB_ExpandableOp<"capture_fraction", [
     `mu = 1 / attenuation_depth` (1/m) and `rho = d . normal`, the cosine of incidence.
 
     For a ray along the surface, |rho| < 1e-100, the first layer absorbs everything and the others
-    nothing: rho is then taken as 1e-100. For a ray from behind exponents are at most 300.
+    nothing: rho is then taken as 1e-100. For a ray from behind, exponents are at most 300.
 
     Example:
     ```mlir

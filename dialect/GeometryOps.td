@@ -397,9 +397,9 @@ def NB_TurnOp : NB_DifferentiableOp<"turn", [
     DeclareOpInterfaceMethods<ExpandableOp>, AllTypesMatch<["gibbs", "vector", "result"]>]> {
   let summary = "a vector turned by a rotation with a Gibbs vector";
   let description = [{
-    The vector x, turned about the direction of g by twice the arc tangent of its length: `x + 2/(1
-    + g.g) (g cross x + g cross (g cross x))`. For small rotations g is half of the rotation vector.
-    The formula contains no sines or roots, and is smooth everywhere.
+    The vector x, turned about the direction of g by the angle 2 atan |g|:
+    `x + 2/(1 + g.g) (g cross x + g cross (g cross x))`. For small rotations g is half of the
+    rotation vector. The formula contains no sines or roots, and is smooth everywhere.
 
     Example:
     ```mlir
