@@ -167,11 +167,11 @@ def EraseLaunches : Pass<"nb-erase-launches", "::mlir::ModuleOp"> {
 def SumOverWarps : Pass<"nb-sum-over-warps", "::mlir::ModuleOp"> {
   let summary = "combine the additions of a warp to one address";
   let description = [{
-    In each `gpu.launch`, the `memref.atomic_rmw addf` of a block of ops become a sum over the
-    threads of a warp, in a fixed order, and one load, addition and store. All threads of the warp
-    must execute them with the same addresses, and no other warp may add to these. Then no atomic
-    operation is needed, and the result is reproducible. Additions marked `nb.scattered` have other
-    addresses and stay atomic.
+    Replaces the atomic additions (`memref.atomic_rmw addf`) in each `gpu.launch`. Numbers of the
+    threads of a warp are summed in a fixed order, and one load, addition and store adds the sum to
+    memory. All threads of the warp must execute the additions with the same addresses, and no other
+    warp may add to these. Then no atomic operation is needed, and the result is reproducible.
+    Additions marked `nb.scattered` have other addresses and stay atomic.
 
     Up to 32 numbers are summed together, in five steps. In each step a thread gives half of its
     numbers to a partner, takes the partner's part of the other half, and adds. At the end each

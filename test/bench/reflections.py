@@ -72,8 +72,8 @@ def main(svg, markdown):
     with open(markdown, "w") as file:
         file.write("# Time against the number of reflections\n\n"
                    f"Written by `test/bench/reflections.py` on an {processor()}, one thread, f64: processor time in\n"
-                   f"milliseconds of stills of {PIXELS} x {PIXELS} pixels at a tolerance of 1e-3. The crystal of 0.2 µm has\n"
-                   f"cell edges of {CELL[0]}, {CELL[1]} and {CELL[2]} Å, multiplied by 0.55 to 5 ([reflections](../reflections.md)).\n\n"
+                   f"milliseconds of stills of {PIXELS} x {PIXELS} pixels at a tolerance of 1e-3. The crystal has a size of\n"
+                   f"0.2 µm. Its cell edges are {CELL[0]}, {CELL[1]} and {CELL[2]} Å, times a factor from 0.55 to 5 ([reflections](../reflections.md)).\n\n"
                    "![The times on logarithmic axes](reflections.svg)\n\n"
                    "| reflections | table | image, table included | average of each pixel |\n|--:|--:|--:|--:|\n")
         for n, *of in rows:
