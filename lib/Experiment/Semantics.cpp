@@ -45,8 +45,8 @@ constexpr SemanticSwitch switches[] = {
     {"curved-detector", &Semantics::curvedDetector,
      "bends the detector by the lab Y and Z of each pixel, which mirrors or scrambles the image, "
      "and computes solid angles and absorption as for a flat detector",
-     "bends the detector into a sphere about the sample, on which distances along slow and fast "
-     "from the spot of the direct beam are measured as arcs; rays meet it at a right angle",
+     "bends the detector into a sphere about the sample: distances along slow and fast from the "
+     "spot of the direct beam become arcs of the sphere, and rays meet it at a right angle",
      "-curved_det -detector_thick"},
     {"detector-faces", &Semantics::detectorFaces,
      "counts light on the back of the detector as negative, and lets absorption grow with depth",
