@@ -456,11 +456,11 @@ def NB_PolarizationOp : NB_ExpandableOp<"polarization", [
     NB_ElementOf<"axis", "result">]> {
   let summary = "polarization factor";
   let description = [{
-    `(1 + c2 - K cos(2 psi) (1 - c2)) / 2` with `c2 = (incident . diffracted)^2`, the Kahn factor
-    K, and psi the azimuth of the diffracted ray about the incident one,
-    `psi = -atan2(d . B, d . E)`, `B = unit(axis x incident)`, `E = unit(incident x B)`; psi = 0
-    for a diffracted ray along the beam, and where the axis is along it. K = 1 is full polarization
-    along `axis`. `incident` and `diffracted` are unit vectors.
+    `(1 + c2 - K cos(2 psi) (1 - c2)) / 2` with `c2 = (incident . diffracted)^2`, the Kahn factor K,
+    and psi the azimuth of the diffracted ray about the incident one, `psi = -atan2(d . B, d . E)`,
+    `B = unit(axis x incident)`, `E = unit(incident x B)`; psi = 0 if the diffracted ray or `axis`
+    is along the beam. K = 1 is full polarization along `axis`. `incident` and `diffracted` are unit
+    vectors.
 
     Example:
     ```mlir

@@ -150,7 +150,7 @@ class NB_BinaryOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
 def NB_AddOp : NB_BinaryOp<"add", NB_Addend, [Commutative]> {
   let summary = "sum of two vectors, matrices, tables or grids";
   let description = [{
-    Element by element. Tables and grids are added only on their way into a sum.
+    Element by element. A sum of tables or grids can only be a term of an `nb.sum` or `nb.image`.
 
     Constraints:
     * (C1) a result that is a table or grid is used only by the nb.yield of an nb.sum or nb.image,

@@ -182,9 +182,9 @@ def NB_LookupOp : NB_Op<"lookup", !listconcat(NB_EntryTraits, [
 
     Passes execute a lookup speculatively (before a loop that may have no iterations, or in place of
     a branch) only if the entry is known to exist. It exists if the indices are induction variables
-    of loops with the counts of an `nb.tabulate`. `inbounds` asserts that it exists wherever the
-    indices do. A table argument has memory for at least one entry, so `nb-remove-branches` can read
-    entry 0 in place of an entry that a branch guards.
+    of loops with the counts of an `nb.tabulate`. `inbounds` asserts that the entry exists wherever
+    the indices are defined. A table argument has memory for at least one entry, so
+    `nb-remove-branches` can read entry 0 in place of an entry that a branch guards.
 
     Constraints:
     * (C1) as many indices as the table has dimensions

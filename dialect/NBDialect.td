@@ -30,7 +30,7 @@ def NB_Dialect : Dialect {
     Ops of arith and math follow IEEE 754, in their order, including infinities and NaN, unless
     their fast-math flags allow more:
     * `reassoc` `nnan` `ninf`, all three: `nb-factor-sums` takes a factor out of a sum
-    * `reassoc` `contract`: the parts of a term are added one by one
+    * `reassoc` `contract`: if a term of a sum is itself a sum, its parts are added one by one
     * `arcp`: `nb-vectorize` multiplies by the reciprocal of a divisor that all lanes share
     * `afn`: `convert-nb-to-arith` computes sin, cos, exp and rsqrt without the math library,
       accurate to a few ulp for normal numbers, angles up to a few thousand turns, and exponentials

@@ -47,10 +47,10 @@ def ConvertNBToArith : Pass<"convert-nb-to-arith"> {
     Trigonometric functions and exponentials become polynomials (for sin and cos, of the argument in
     half turns), so that the kernel of an experiment calls no math library. Grid lookups become
     loads from a memref, or gathers for lanes. Reciprocal square roots of lanes are approximated and
-    refined. With `estimates`, AVX-512's instruction makes the approximation (relative error 2^-14),
-    also that of a lattice factor's quotient. Ops of the math dialect are lowered in the same way if
-    their fast-math flags contain `afn`; otherwise they become calls of the math library. Of the
-    fast-math flags only `contract` is kept.
+    refined. With `estimates`, AVX-512's instructions make this approximation (relative error
+    2^-14), and that of the reciprocal in the quotient of a lattice factor. Ops of the math dialect
+    are lowered in the same way if their fast-math flags contain `afn`; otherwise they become calls
+    of the math library. Of the fast-math flags only `contract` is kept.
 
     Example: `nb-opt --convert-nb-to-arith kernel.mlir`
   }];
@@ -115,8 +115,8 @@ def NBToGPU : Pass<"nb-to-gpu", "::mlir::ModuleOp"> {
     block of one warp for each double; it adds all accumulators to the first one and clears the
     others.
 
-    If samples without light are skipped (`nb-cull`), a warp renders a block of as many lit pixels
-    as it has threads, and all its threads run over the same lists.
+    If samples without light are skipped (`nb-cull`), a warp renders a block of neighbouring pixels,
+    one for each thread, and all its threads run over the block's lists of samples.
 
     Example: `nb-opt --nb-to-gpu=threads=256 outlined.mlir`
   }];
@@ -237,14 +237,14 @@ def GPUToNVVM : Pass<"nb-gpu-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
 def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
   let summary = "lower a GPU's kernel to the ROCDL dialect, without a math library";
   let description = [{
-    As `convert-gpu-to-rocdl`, with arithmetic and branches, and:
+    Like `convert-gpu-to-rocdl`, but arithmetic and branches are lowered as well. Moreover:
 
     * ROCm's device libraries are not called. The size of the grid comes from the arguments that the
       runtime adds to those of a kernel.
     * All pointers are to global memory (address space 1): those that a kernel takes, and those that
       it loads. A kernel that allocates memory (`llvm.alloca`) is an error.
-    * Numbers to which several threads add (`nb.scattered`) are in memory of the device, where an
-      addition needs no loop.
+    * Numbers to which several threads add (`nb.scattered`) are assumed to be in the device's own
+      memory, where an addition is one instruction instead of a loop that compares and exchanges.
 
     Run `convert-scf-to-cf` before this pass.
 
@@ -262,7 +262,7 @@ def GPUToROCDL : Pass<"nb-gpu-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
 def GPUToSPIRV : Pass<"nb-gpu-to-spirv", "::mlir::gpu::GPUModuleOp"> {
   let summary = "lower a GPU's kernel to the LLVM dialect, for OpenCL's SPIR-V";
   let description = [{
-    As `convert-gpu-to-llvm-spv`, with arithmetic and branches, and:
+    Like `convert-gpu-to-llvm-spv`, but arithmetic and branches are lowered as well. Moreover:
 
     * All pointers are to global memory (address space 1): those that a kernel takes, and those that
       it loads. A kernel that allocates memory (`llvm.alloca`) is an error.

@@ -379,13 +379,13 @@ def CloseAverages : Pass<"nb-close-averages"> {
     reflections near the nearest one (`nb.neighbour`). For the formulas see
     `docs/averages-methods.md`.
 
-    With the attribute `nb.reflections`, each pixel stands for a reflection: positions along fast
-    and slow are averaged over the whole plane, and the function returns a table, as an image for
-    each column. The reflection is an argument (`reflection_h`, `reflection_k`, `reflection_l`), and
-    so is its expected position (`pixel_fast`, `pixel_slow`). In a rotation step `reflection_turn`
-    is its expected angle, and `reflection_begin` and `reflection_end` are limits of the angle. In a
-    continuous spectrum these two are limits of the shift in wavelength. For the formulas see
-    `docs/reflections-methods.md`.
+    With the attribute `nb.reflections`, the function returns a table of reflections: an image for
+    each column, in which a pixel stands for a reflection. The light of a reflection is integrated
+    over the whole plane of the detector. The reflection is an argument (`reflection_h`,
+    `reflection_k`, `reflection_l`), and so is its expected position (`pixel_fast`, `pixel_slow`).
+    In a rotation step `reflection_turn` is its expected angle, and `reflection_begin` and
+    `reflection_end` are limits of the angle. In a continuous spectrum these two are limits of the
+    shift in wavelength. For the formulas see `docs/reflections-methods.md`.
 
     The arguments `average_node`, `average_weight` and `average_nodes` define the quadrature. Light
     is neglected where the exponent is more than `average_exponent` below its value at the brightest

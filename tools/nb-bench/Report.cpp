@@ -172,11 +172,12 @@ std::string speedSection(const BenchReport &report) {
 std::string startsSection(const BenchReport &report) {
   std::string text =
       "\n## Start-up\n\n"
-      "Times in milliseconds. Set-up is the time from `main` to the first tile: reading 450,000 "
-      "structure factors, deriving the numbers, getting the kernel, tables, threads; run is the "
-      "time of all tiles. Cold: nb-sim with an empty kernel cache; warm, same process: a second "
-      "simulator; warm, another process: nb-sim with the kernel in the cache. The time before "
-      "`main` is that of the operating system and the dynamic loader.\n\n"
+      "Times in milliseconds. Set-up is the time from `main` to the first tile. It includes "
+      "reading 450,000 structure factors, setting defaults, getting the kernel, filling tables and "
+      "starting threads. Run is the time of all tiles. Cold: nb-sim with an empty kernel cache; "
+      "warm, same process: a second simulator; warm, another process: nb-sim with the kernel in "
+      "the cache. The time before `main` is that of the operating system and the dynamic "
+      "loader.\n\n"
       "| pixels | threads | start | before main | set-up | of which kernel | of which compiling | "
       "run |\n|--:|--:|---|--:|--:|--:|--:|--:|\n";
   for (const Starts &s : report.starts)
