@@ -32,10 +32,9 @@ constexpr SemanticSwitch switches[] = {
     {"source-weights", &Semantics::sourceWeights, "ignores the weight column",
      "weights the sources and divides by the sum of weights", "-sourcefile"},
     {"twotheta-ratio", &Semantics::twothetaRatio,
-     "computes the distance along the detector's normal with the normal before the two-theta "
-     "swing, which affects distance and beam centre in the header and automatic oversampling",
-     "computes the distance along the detector's normal with the normal after all rotations",
-     "-twotheta"},
+     "measures the distance along the detector's normal before the two-theta swing, which affects "
+     "distance and beam centre in the header and automatic oversampling",
+     "measures the distance along the detector's normal after all rotations", "-twotheta"},
     {"twotheta-axis", &Semantics::twothetaAxis,
      "does not normalise the axis, so that the swing distorts", "normalises the axis of the swing",
      "-twotheta_axis"},
