@@ -366,15 +366,16 @@ def NB_StructureFactorOp : NB_DifferentiableOp<"structure_factor", []> {
 
     With `default` the op is a masked load, not a branch: pixels outside the grid read nothing.
     Without `default` the index is clamped into the range that `nb.in_grid` accepts, so the result
-    is always a value of the grid. Derivatives of the interpolation have this form. With `integral`,
-    `hkl` holds nearest indices already.
+    is always a value of the grid. Derivatives of the interpolation are ops without `default`. With
+    `integral`, `hkl` holds nearest indices already.
 
     With `order [i, j, k]` the interpolation is differentiated that many times with respect to h, k
     and l: the derivatives of the cubic Lagrange weights. Where the index is clamped, this is the
     derivative at the edge of the range.
 
     Constraints:
-    * (C1) `default` has the type of the result, which is the element type of `hkl` or f32 in its lanes
+    * (C1) the result is of the element type of `hkl`, or of f32 with the same lanes; `default` is of
+      the result's type
     * (C2) `integral` only with `nearest`
     * (C3) `order` has three numbers from 0 to 3; other than 0 only with `tricubic` and without
       `default`

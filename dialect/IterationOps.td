@@ -263,8 +263,8 @@ def NB_ReadPixelOp : NB_Op<"read_pixel", NB_EntryTraits> {
   let description = [{
     `image[panel][slow][fast]`. With lanes of `fast` the result has one value per lane: neighbouring
     pixels of one row or, with `in rows`, of several rows. Lanes past the end of a row are 0; reading
-    elsewhere outside the image is undefined. An image that is read at the pixel of an `nb.image` has
-    the size of that image.
+    elsewhere outside the image is undefined. Where the indices are those of the pixel of an
+    `nb.image`, both images have the same size.
 
     Constraints:
     * (C1) the image is a rank-3 tensor of unknown sizes, of f64 or f32

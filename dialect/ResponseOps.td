@@ -109,8 +109,8 @@ def NB_PointSpreadOp : NB_PureOp<"point_spread", [
     `w`. The differential of the result is therefore the op applied to the change of the image, plus
     the op with `order = 1` times `(dfwhm - w dpixel_size) / pixel_size`.
 
-    Pixels outside of `roi` and those whose mask is 0 are 0 in the result, as in `nb.image`; light of
-    all pixels of the image reaches the others. The result may have a smaller precision than the image.
+    Pixels outside of `roi`, or whose mask is 0, are 0 in the result, as in `nb.image`. Their light in
+    `image` still reaches other pixels. The result may have a smaller precision than the image.
 
     Constraints:
     * (C1) image and result are rank-3 tensors of unknown sizes, of f64 or f32

@@ -153,8 +153,8 @@ constexpr Quantity rowsAfterShapes[] = {
      Range::between(1, 14), in<&O::laueGroup>,
      More{.python = "Crystal.laue_group", .only = "with -diffuse_gamma"}},
     {"--average", "sampled|closed|quadrature|draws", &flagUnit::one,
-     "sampled; closed with --shots, --frames, --nexus or a continuous spectrum and in Python, for "
-     "Gaussian crystals without flags that set a number of samples",
+     "sampled; closed for Gaussian crystals with --shots, --frames or --nexus, with a continuous "
+     "spectrum and in Python, unless a flag sets a number of samples",
      "how pixels are averaged: sampled, over the sub-pixels, phi steps, mosaic domains and "
      "wavelengths set by flags; closed, over normal distributions and the pixel's area in closed "
      "form, for Gaussian crystals; quadrature, over the same distributions for all crystals, by as "
@@ -166,9 +166,9 @@ constexpr Quantity rowsAfterShapes[] = {
           .only = "with --average=draws and quadrature",
           .zeroIsUnset = true}},
     {"--average-tolerance", "FRACTION", &flagUnit::one, "1e-3; with quadrature 1e-2",
-     "accepted error of an average, relative to the peak of its spot: sets the number of draws, "
-     "or in closed form the number of quadrature nodes and the default of --cull; a warning is "
-     "printed if spreads are too wide for it",
+     "accepted error of an average, relative to the peak of its spot. With quadrature it sets the "
+     "number of draws; with closed, the number of quadrature nodes and the default of --cull. A "
+     "warning is printed if spreads are too wide for it",
      Range::between(1e-8, 0.1), in<&O::averageTolerance>,
      More{.python = "Crystal.average_tolerance", .only = "with --average=closed and quadrature"}},
     {"-interpolate", "", &flagUnit::one, "on for two cells or fewer",

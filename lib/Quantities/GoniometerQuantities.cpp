@@ -23,7 +23,7 @@ constexpr Quantity goniometerQuantityRows[] = {
      "rotation steps, each at its start; 0 means 1", upTo(1e6), in<&O::phiSteps>,
      More{.python = "Goniometer.phi_steps",
           .parameter = "phi_steps",
-          .only = "with -osc, or without -phistep; -phistep without -osc makes two steps"}},
+          .only = "with -osc or without -phistep"}},
 };
 
 } // namespace

@@ -128,10 +128,11 @@ def passes() -> dict[str, str]:
 
 
 def emit(flags: str | Iterable[object], stage: str = "nb", target: str = "", **how: Any) -> str:
-    """The program of an experiment's image: "nb" as the frontend writes it, "mlir" after the passes
-    on it, "llvm", "asm", "stats" (instructions of its loops, registers, and a lower bound of the
-    cycles), "stats-json" (the same as JSON), or "pipeline", the passes of its kernel with all
-    options.
+    """The program of an experiment's image, as text.
+
+    stage: "nb", as the frontend writes it; "mlir", after fusion or after ``pipeline``; "llvm";
+    "asm"; "stats": instructions of its loops, registers, and a lower bound of the cycles;
+    "stats-json": the same as JSON; "pipeline": the passes of its kernel with all options.
 
     target: a processor or GPU as in nb-compile's --target, "x86-64-v3" or "sm_90". Only precision=,
     pipeline=, plugins= and patterns= can be given with it.

@@ -81,8 +81,8 @@ class Loss:
         n = data / gain are the counts and m = (image + background) / gain the expected ones.
         Infinite where counts are observed and none expected; give a background. data: in the
         image's shape; non-finite and negative pixels are ignored. background, gain: one number, or
-        in the image's shape; gain is in ADU per photon of an image in ADU. mask: in the image's
-        shape; pixels of 0 or False are ignored.
+        in the image's shape. The unit of gain is ADU per photon; leave it out if images are in
+        photons. mask: in the image's shape; pixels of 0 or False are ignored.
         """
         return Loss._likelihood(False, data, background, 0.0, mask, gain)
 
@@ -199,17 +199,32 @@ class Simulator:
     detector has panels. Changing numbers compiles nothing. Several threads may use one simulator;
     they wait for each other.
 
-    threads: number of threads; 0 or None: one per core. precision: "f64", "mixed" or "f32", of the
-    kernel's arithmetic. device: "auto", "cpu", "cuda", "cuda:1", "hip", "opencl", "all" or another
-    word of nb-sim's --device. pixels: compute only these, an integer array (pixels, 3) of panel,
-    slow, fast, or (pixels, 2) of slow, fast; an image then has the shape (pixels,), as with
-    --pixels=FILE. engine: "fused" (compiled kernels) or "interpreter"; None: compiled, unless
-    NANOBRAGG_DISABLE_COMPILE is set. cull: "off", "exact" or a tolerance such as 1e-9: samples to
-    skip, as nb-sim's --cull. specialize: False: one kernel for all numbers of cells. fallback:
-    True: use the interpreter if no kernel can be compiled. kernel_file, pipeline, plugins,
-    patterns: your own kernel or passes (nanobragg.compiler). compat: "right", or "c" to reproduce
-    the C program, as nb-sim's -compat; "simtbx" gives all layers of a sensor the solid angle of a
-    plane at its face. flags: more options of nb-sim, a string or a list, which override the parts.
+    ``threads``
+        Number of threads; 0 or None: one per core.
+    ``precision``
+        "f64", "mixed" or "f32": that of the kernel's arithmetic.
+    ``device``
+        "auto", "cpu", "cuda", "cuda:1", "hip", "opencl", "all" or another word of nb-sim's
+        --device.
+    ``pixels``
+        Compute only these, as with --pixels=FILE: an integer array (pixels, 3) of panel, slow,
+        fast, or (pixels, 2) of slow, fast. An image then has the shape (pixels,).
+    ``engine``
+        "fused" (compiled kernels) or "interpreter"; None: compiled, unless
+        NANOBRAGG_DISABLE_COMPILE is set.
+    ``cull``
+        Samples to skip, as nb-sim's --cull: "off", "exact" or a tolerance such as 1e-9.
+    ``specialize``
+        False: one kernel for all numbers of cells.
+    ``fallback``
+        True: use the interpreter if no kernel can be compiled.
+    ``kernel_file``, ``pipeline``, ``plugins``, ``patterns``
+        Your own kernel or passes (nanobragg.compiler).
+    ``compat``
+        "right", or "c" to reproduce the C program, as nb-sim's -compat. "simtbx" gives all layers
+        of a sensor the solid angle of a plane at its face.
+    ``flags``
+        More options of nb-sim, a string or a list, which override the parts.
 
     Errors: FlagError (a ValueError) for options, FileError (an OSError) for files, UnknownName (a
     ValueError and a LookupError) for parameters, ValueError for numbers and shapes, RuntimeError

@@ -94,31 +94,60 @@ def index(paths, model, *, workers=None, out=None, resume=False, shard=(0, 1), c
     """Finds spots on stills, indexes each with the known cell, and fits orientation and detector to
     the positions of the spots; then fits their pixels, with the model's structure factors.
 
-    paths: diffraction images (CBF, SMV, NXmx, or another format of fabio or dxtbx). model: a PDB,
-    mmCIF or MTZ file, or a text with the numbers of a cell (A, degrees) and a space group, which
-    suffices for positions. workers: number of processes; None: one for each processor. out: a
-    folder for the results; its subfolder finished/ stores the result of each image as soon as it is
-    known. resume: uses the results in finished/ that were made from the same images and arguments.
-    shard: (i, n): every n-th image, from image i on. All shards have the same ``out`` and write
-    only finished/. Run each shard twice: the first run indexes its images, and the second fits
-    their pixels with the detector that all images share, once all shards are indexed. A call
-    without ``shard``, with ``resume``, then writes the results. comm: an mpi4py communicator, in
-    place of workers: all ranks call this; the first returns the stills, the others an empty list.
-    watch: a Watch.
+    ``paths``
+        Diffraction images (CBF, SMV, NXmx, or another format of fabio or dxtbx).
+    ``model``
+        A PDB, mmCIF or MTZ file, or a text with the numbers of a cell (A, degrees) and a space
+        group, which suffices for positions.
+    ``workers``
+        Number of processes; None: one for each processor.
+    ``out``
+        A folder for the results; its subfolder finished/ stores the result of each image as soon
+        as it is known.
+    ``resume``
+        Uses the results in finished/ that were made from the same images and arguments.
+    ``shard``
+        (i, n): every n-th image, from image i on. All shards have the same ``out`` and write only
+        finished/. Run each shard twice: the first run indexes its images, and the second fits
+        their pixels with the detector that all images share, once all shards are indexed. A call
+        without ``shard``, with ``resume``, then writes the results.
+    ``comm``
+        An mpi4py communicator, in place of workers: all ranks call this; the first returns the
+        stills, the others an empty list.
+    ``watch``
+        A Watch.
 
-    Further arguments: least: pixels of the smallest spot (3). pixels: whether to fit pixels (True).
-    held: names of parameters of that fit that are held at their start. restrain: {name: sigma},
-    restraints of others to their start. sets: largest number of sets of mosaic blocks of a crystal
-    (4). lattices: largest number of crystals on an image (3); each further one is searched for
-    among the remaining spots. factors: whether to refine structure factors, too, on all stills
-    except those whose numbers are in ``tested``. geometry: an .expt with the detector and
-    wavelength of all images, in place of their headers. noise: (gain, zero): an image contains
-    photons * gain + zero, and has the noise of these photons; a ``zero`` below the true one adds
-    read-out noise. None: (1, 0) for detectors that count photons, and measured from the pixels for
-    others. response: the Response with which the fit of the detector's response begins. chain:
-    whether the images are stills of one crystal that was rotated from each to the next, in their
-    order. These share the cell and the detector, and each but the first has a Turn. full: whether
-    to write corrected intensities; see _still_files.integrated.
+    Further arguments:
+
+    ``least``
+        Pixels of the smallest spot (3).
+    ``pixels``
+        Whether to fit pixels (True).
+    ``held``
+        Names of parameters of that fit that are held at their start.
+    ``restrain``
+        {name: sigma}, restraints of others to their start.
+    ``sets``
+        Largest number of sets of mosaic blocks of a crystal (4).
+    ``lattices``
+        Largest number of crystals on an image (3); each further one is searched for among the
+        remaining spots.
+    ``factors``
+        Whether to refine structure factors, too, on all stills except those whose numbers are in
+        ``tested``.
+    ``geometry``
+        An .expt with the detector and wavelength of all images, in place of their headers.
+    ``noise``
+        (gain, zero): an image contains photons * gain + zero, and has the noise of these photons.
+        Give a ``zero`` below that of the detector to model read-out noise, too. None: (1, 0) for
+        detectors that count photons, and measured from the pixels for others.
+    ``response``
+        The Response with which the fit of the detector's response begins.
+    ``chain``
+        Whether the images are stills of one crystal that was rotated from each to the next, in
+        their order. These share the cell and the detector, and each but the first has a Turn.
+    ``full``
+        Whether to write corrected intensities; see _still_files.integrated.
 
     Returns a Still for each image; one that cannot be read or indexed contains the reason.
     """

@@ -60,27 +60,42 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     """Refines parameters that the shots of an experiment list share, together with orientation,
     cell and scale of each shot.
 
-    The shots should have been refined by ``shots``: pass its refined.expt and refined.refl. flags,
-    experiments, reflections, images, system, gain, offset, readout, margin: as in ``shots``.
-    parameters: "structure_factors", of the grid that -hkl gives; "panels", rigid motions of groups
-    of panels; "spectrum", a factor for each source; and names that are refined by one factor, such
-    as "mosaic_spread". space_group: reflections that it makes equivalent share a structure factor;
-    None: that of the experiment list. anomalous: whether Friedel mates are refined separately.
-    panel_groups: "each", "all", "hierarchy", or a file of lines "panel group".
+    The shots should have been refined by ``shots``: pass its refined.expt and refined.refl.
 
-    restrain: {name: sigma}, restraints to the start: "structure_factors": log F (0.5); "panels":
-    (degrees (0.2), mm (0.2)); "spectrum" and other names: logarithm (1); "orientation": degrees;
-    "cell": fraction; "scale": logarithm. Two names restrain structure factors to each other:
-    "friedel": log F+ - log F-; "shells": log F from the mean of its shell of resolution. rounds:
-    number of rounds; each computes weights and units anew, and takes at most ``steps`` steps of
-    L-BFGS. It ends when the mean change of the value in two steps is below ``tolerance`` times the
-    value.
-
-    comm: an mpi4py communicator: all ranks call this, and each has some of the shots; None: one
-    process. out: a folder for tables, structure_factors.mtz, refined.expt and refined.refl; its
-    subfolder finished/ stores the state after each step. resume: continues from the last step of a
-    run with the same files and arguments, if there is one, on any number of ranks. progress: is
-    called after each step with a dictionary, and say with messages, both on the first rank.
+    ``flags``, ``experiments``, ``reflections``, ``images``, ``system``, ``gain``, ``offset``, ``readout``, ``margin``
+        As in ``shots``.
+    ``parameters``
+        "structure_factors", of the grid that -hkl gives; "panels", rigid motions of groups of
+        panels; "spectrum", a factor for each source; and names that are refined by one factor,
+        such as "mosaic_spread".
+    ``space_group``
+        Reflections that it makes equivalent share a structure factor; None: that of the experiment
+        list.
+    ``anomalous``
+        Whether Friedel mates are refined separately.
+    ``panel_groups``
+        "each", "all", "hierarchy", or a file of lines "panel group".
+    ``restrain``
+        {name: sigma}, restraints to the start: "structure_factors": log F (0.5); "panels":
+        (degrees (0.2), mm (0.2)); "spectrum" and other names: logarithm (1); "orientation":
+        degrees; "cell": fraction; "scale": logarithm. Two names restrain structure factors to each
+        other: "friedel": log F+ - log F-; "shells": log F from the mean of its shell of resolution.
+    ``rounds``, ``steps``, ``tolerance``
+        Number of rounds. Each computes weights and units anew, and takes at most ``steps`` steps
+        of L-BFGS. It ends when the mean change of the value in two steps is below ``tolerance``
+        times the value.
+    ``comm``
+        An mpi4py communicator: all ranks call this, and each has some of the shots; None: one
+        process.
+    ``out``
+        A folder for tables, structure_factors.mtz, refined.expt and refined.refl; its subfolder
+        finished/ stores the state after each step.
+    ``resume``
+        Continues from the last step of a run with the same files and arguments, if there is one,
+        on any number of ranks.
+    ``progress``, ``say``
+        Are called on the first rank: ``progress`` after each step with a dictionary, ``say`` with
+        messages.
 
     Returns a SharedResult. Results are the same to the last bit for any number of ranks on machines
     of one kind.

@@ -24,23 +24,44 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
           shard=(0, 1), comm=None, out=None, resume=False, progress=None, say=None):
     """Refines the crystal of each still of an experiment list against the pixels of its shoeboxes.
 
-    flags: options of nb-sim, a string or a list, for everything that the files do not contain:
-    -hkl, -N, -mosaic, --spectrum, -gauss_xtal ... experiments: an experiment list of DIALS (.expt),
-    one experiment for each image. reflections: a reflection table (.refl) with miller_index, panel,
-    bbox and id; xyzobs.px.value, if present, is the observed position of each spot. images: a
-    function from the number of a shot to its image; None: the images that the experiment list
-    names. parameters: orientation, cell and scale, and parameters that are refined by a factor:
-    "mosaic_spread", "ncells". system: the crystal system, which determines the refined numbers of
-    the cell: one of refine.CELL_SYSTEMS. gain, offset, readout: an image contains photons * gain +
-    offset with Poisson noise, and read-out noise of this sigma (all in the image's unit). restrain,
-    method: see _shot.ShotFit. workers: number of processes; None: one for each processor. shard:
-    (i, n): every n-th shot, from shot i on. comm: an mpi4py communicator, in place of workers: all
-    ranks call this, and each takes the next shot whenever it is free; the first returns the
-    results, the others an empty list. out: a folder for refined.expt, refined.refl, shots.csv and
-    report.html; its subfolder finished/ stores each shot when it is finished. resume: uses the
-    shots in finished/ that were made from the same files and arguments. progress: is called with
-    the Result of each finished shot and the number of shots that are left. say: is called with
-    messages, on all ranks.
+    ``flags``
+        Options of nb-sim, a string or a list, for everything that the files do not contain: -hkl,
+        -N, -mosaic, --spectrum, -gauss_xtal ...
+    ``experiments``
+        An experiment list of DIALS (.expt), one experiment for each image.
+    ``reflections``
+        A reflection table (.refl) with miller_index, panel, bbox and id; xyzobs.px.value, if
+        present, is the observed position of each spot.
+    ``images``
+        A function from the number of a shot to its image; None: the images that the experiment
+        list names.
+    ``parameters``
+        Orientation, cell and scale, and parameters that are refined by a factor: "mosaic_spread",
+        "ncells".
+    ``system``
+        The crystal system, which determines the refined numbers of the cell: one of
+        refine.CELL_SYSTEMS.
+    ``gain``, ``offset``, ``readout``
+        An image contains photons * gain + offset with Poisson noise, and read-out noise of this
+        sigma (all in the image's unit).
+    ``restrain``, ``margin``, ``method``
+        See _shot.ShotFit.
+    ``workers``
+        Number of processes; None: one for each processor.
+    ``shard``
+        (i, n): every n-th shot, from shot i on.
+    ``comm``
+        An mpi4py communicator, in place of workers: all ranks call this, and each takes the next
+        shot whenever it is free; the first returns the results, the others an empty list.
+    ``out``
+        A folder for refined.expt, refined.refl, shots.csv and report.html; its subfolder finished/
+        stores each shot when it is finished.
+    ``resume``
+        Uses the shots in finished/ that were made from the same files and arguments.
+    ``progress``
+        Is called with the Result of each finished shot and the number of shots that are left.
+    ``say``
+        Is called with messages, on all ranks.
 
     Returns the results, in the order of the shots. Shots that cannot be refined are included, with
     the reason.
