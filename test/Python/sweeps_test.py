@@ -28,6 +28,7 @@ from nanobragg.refine._explain import Fit
 from nanobragg.refine._foreground import foreground
 from nanobragg.refine._scan import Scan
 from nanobragg.refine._spot_fit import Known
+from nanobragg.refine.sweeps import _SweepFit
 
 REAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "shared", "real", "l_cysteine")
 CYSTEINE = [os.path.join(REAL, "l_cysteine_narrow_wedge_11_integrated." + end) for end in ("expt", "refl")]
@@ -141,9 +142,14 @@ class OfASimulatedSweep(unittest.TestCase):
             self.assertIn(part, page)
 
     def test_images_that_are_missing_and_an_axis_that_is_held(self):
-        """Two frames of eight are there: too short a rotation to tell the axis."""
+        """Two frames of eight are there: too short a rotation to tell the axis, which the fit of
+        the crystal does not follow."""
         def change(listed):
             listed["imageset"][0]["template"] = "some_#####.cbf"
+            off = rotation(np.radians([0.03, -0.05, 0.04])) @ _crystal(listed)
+            listed["crystal"][0] |= {f"real_space_{n}": v.tolist() for n, v in zip("abc", np.linalg.inv(off))}
+            panel, = listed["detector"][0]["panels"]
+            panel["origin"] = (1.002 * np.array(panel["origin"])).tolist()
 
         path = self._started("some", change)
         with self.assertRaisesRegex(nanobragg.FileError, "none of the 8 images of experiment 0 is there"):
@@ -159,6 +165,54 @@ class OfASimulatedSweep(unittest.TestCase):
         self.assertGreater(sweep.axis_unsure, 1)
         self.assertLess(sweep.axis_turned, 1e-6)
         self.assertLess(abs(sweep.chi2_poisson - 1), 0.1)
+        self.assertLess(_degrees(sweep.matrix @ np.linalg.inv(_crystal(self.truth))), 0.02)
+
+    def test_a_frame_is_missing(self):
+        """Photons of a table over all frames are compared where all frames are there."""
+        def change(listed):
+            listed["imageset"][0]["template"] = "gap_####.cbf"
+
+        path = self._started("gap", change)
+        for number in (1, 2, 3, 4, 5, 6, 8):
+            os.symlink(os.path.join(self.folder.name, f"s_{number:04}.cbf"), os.path.join(self.folder.name, f"gap_{number:04}.cbf"))
+        table = dict(_files.read_reflections(os.path.join(self.folder.name, "truth.refl")))
+        table["bbox"] = table["bbox"].copy()
+        early = np.arange(len(table["id"])) % 2 == 0
+        table["bbox"][early, 5] = np.minimum(table["bbox"][early, 5], 6)
+        _files.write_reflections(path.replace("expt", "refl"), table)
+        with self.assertWarnsRegex(UserWarning, "of the 8 images of experiment 0 7 are there"):
+            sweep, = sweeps(path, path.replace("expt", "refl"), system="orthorhombic", sets=1)
+        first, end = table["bbox"][sweep.rows][:, 4:].T
+        known = sweep.columns["bright"] & ((end <= 6) | (first >= 7))
+        said = table["intensity.sum.value"][sweep.rows][known]
+        self.assertAlmostEqual(sweep.sums, np.median(sweep.columns["foreground_model"][known] / said), places=12)
+
+    def test_what_does_not_fit_is_refused_with_a_reason(self):
+        table = dict(_files.read_reflections(os.path.join(self.folder.name, "truth.refl")))
+        wrong = {"miller_index": (table["miller_index"] + 5).astype("i4"), "panel": table["panel"] + 3, "id": table["id"] + 1,
+                 "bbox": (table["bbox"] + np.array([900, 900, 0, 0, 0, 0])).astype("i4")}
+        few = "its table has 0 reflections of experiment 0 .* at least; give the table"
+        cases = {name: ({name: column}, (), few) for name, column in wrong.items()}
+        cases["miller_index"] = {"miller_index": wrong["miller_index"]}, (), "0 of the .* boxes of its table contain the node"
+        cases["cubic"] = {}, (), "the system is cubic, where a = b = c, alpha = 90.* of experiment 0 is 40.00 50.00 60.00"
+        cases["still"] = {}, ("scan", {"oscillation": [0.0, 0.0]}), "turns by 0.0 degrees in an image"
+        cases["dark"] = {}, ("panel", {"trusted_range": [1e6, 2e6]}), "none of the pixels in its boxes has a value from 1e.06 to"
+        cases["large"] = {}, ("panel", {"image_size": [500, 400]}), "s_0001.cbf: has 400 x 400 pixels, and its panel in the list 500 x 400"
+        for name, (columns, fields, said) in cases.items():
+            with self.subTest(name):
+                def change(listed, fields=fields):
+                    if fields:
+                        (listed["scan"][0] if fields[0] == "scan" else listed["detector"][0]["panels"][0]).update(fields[1])
+
+                path = self._started("wrong", change)
+                _files.write_reflections(path.replace("expt", "refl"), table | columns)
+                sweep, = sweeps(path, path.replace("expt", "refl"), system="cubic" if name == "cubic" else "orthorhombic")
+                self.assertEqual(sweep.status, "rejected")
+                self.assertRegex(sweep.why, said)
+        for numbers, said in (({"gain": 0.0}, "gain is 0.0"), ({"offset": np.nan}, "offset is nan"), ({"margin": -1}, "margin is -1"),
+                              ({"sets": 0}, "sets is 0")):
+            with self.assertRaisesRegex(ValueError, said):
+                sweeps(path, path.replace("expt", "refl"), **numbers)
 
     def test_what_is_no_sweep_is_refused(self):
         listed = os.path.join(self.folder.name, "truth.expt")
@@ -186,9 +240,26 @@ class OfSigmas(unittest.TestCase):
         np.testing.assert_allclose(np.diag(fit.covariance()), [1 / 25 + follows**2 * 0.04, 0.04])
 
 
+class OfAnUnsureAxis(unittest.TestCase):
+    def test_what_followed_it_begins_again_without_it(self):
+        fit, begun = _SweepFit.__new__(_SweepFit), []
+
+        def run(*_, **__):
+            begun.append((fit.x.copy(), "axis" in fit.held))
+            fit.x = fit.x + 1
+
+        fit.x, fit.held, fit.restrain, fit.run, fit.keep_sigmas = np.zeros(2), set(), {}, run, lambda *_: None
+        fit._axis_is_unsure, fit._another_set = lambda *_: True, lambda: False
+        fit.positions_and_rocking()
+        self.assertEqual([(*x, held) for x, held in begun[:3]], [(0, 0, False), (0, 0, True), (1, 1, True)])
+
+
+EXPERIMENT = {"scan": 0, "imageset": 0, "crystal": 0, "goniometer": 0, "detector": 0}
+
+
 class OfScans(unittest.TestCase):
     def test_a_scan_of_more_images_than_there_are_is_refused(self):
-        listed = {"experiment": [{"scan": 0, "imageset": 0, "goniometer": 0, "detector": 0}], "imageset": [{"template": "a_####.cbf"}],
+        listed = {"experiment": [EXPERIMENT], "crystal": [{}], "imageset": [{"template": "a_####.cbf"}],
                   "scan": [{"image_range": [1, 1000000000], "oscillation": [0, 0.1]}], "detector": [{"panels": [{}]}], "goniometer": [{}]}
         with self.assertRaisesRegex(nanobragg.FileError, "image_range"):
             Scan(listed, 0, "/data/x.expt")
@@ -198,7 +269,7 @@ class OfScans(unittest.TestCase):
         axes, angles = [[0.6, -0.8, 0.0], [1.0, 0.0, 0.0]], [20.0, 35.0]
         omega = rotation(np.radians(35.0) * np.array(axes[1]))
         for moving in (0, 1):
-            listed = {"experiment": [{"scan": 0, "imageset": 0, "goniometer": 0, "detector": 0}],
+            listed = {"experiment": [EXPERIMENT], "crystal": [{}],
                       "scan": [{"image_range": [3, 5], "oscillation": [angles[moving], 0.1]}],
                       "imageset": [{"template": "a_####.cbf"}], "detector": [{"panels": [{}]}],
                       "goniometer": [{"axes": axes, "angles": angles, "scan_axis": moving}]}
@@ -216,7 +287,7 @@ class OfScans(unittest.TestCase):
     def test_lists_of_current_dials_say_where_images_start(self):
         """And how wide they are where that does not follow, as of a single one."""
         for images, properties in ((1, {"oscillation": [7.0], "oscillation_width": [0.5]}), (2, {"oscillation": [7.0, 7.5]})):
-            listed = {"experiment": [{"scan": 0, "imageset": 0, "goniometer": 0, "detector": 0}],
+            listed = {"experiment": [EXPERIMENT], "crystal": [{}],
                       "scan": [{"image_range": [1, images], "properties": {**properties, "exposure_time": [0.1] * images}}],
                       "imageset": [{"template": "a_####.cbf"}], "detector": [{"panels": [{}]}],
                       "goniometer": [{"rotation_axis": [1, 0, 0]}]}

@@ -24,6 +24,18 @@ CELL_SYSTEMS = {
 }
 
 
+# Edges that are alike, and angles, degrees, None where one is free.
+_SHAPES = {
+    "triclinic": ("", (None, None, None)),
+    "monoclinic": ("", (90, None, 90)),
+    "orthorhombic": ("", (90, 90, 90)),
+    "tetragonal": ("ab", (90, 90, 90)),
+    "hexagonal": ("ab", (90, 90, 120)),
+    "cubic": ("abc", (90, 90, 90)),
+}
+_UNLIKE, _UNLIKE_ANGLE = 0.03, 2.0  # part of an edge, and degrees, from which on a cell is of no such system
+
+
 CELL = ("a", "b", "c", "alpha", "beta", "gamma")  # names of what cell_of() returns
 
 
@@ -34,6 +46,21 @@ def cell_of(matrix):
     lengths = [numpy.linalg.norm(v) for v in (a, b, c)]
     angle = lambda u, v: numpy.degrees(numpy.arccos(u @ v / numpy.linalg.norm(u) / numpy.linalg.norm(v)))
     return numpy.array([*lengths, angle(b, c), angle(c, a), angle(a, b)])
+
+
+def check_system(matrix, system, of):
+    """Refuses a crystal system that does not exist, or that the cell of a matrix does not belong to.
+    of: whose cell it is, for the sentence. ValueError."""
+    if system not in CELL_SYSTEMS:
+        raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+    cell, (alike, angles) = cell_of(matrix), _SHAPES[system]
+    edges = cell[["abc".index(name) for name in alike]]
+    if (len(edges) and numpy.ptp(edges) > _UNLIKE * edges.max()
+            or any(angle and abs(angle - own) > _UNLIKE_ANGLE for angle, own in zip(angles, cell[3:]))):
+        wanted = [*([" = ".join(alike)] if alike else []),
+                  *(f"{name} = {angle}" for name, angle in zip(CELL[3:], angles) if angle)]
+        raise ValueError(f"the system is {system}, where {', '.join(wanted)}, and the cell of {of} is "
+                         f"{' '.join(f'{v:.2f}' for v in cell)}; give another --system, or reindex")
 
 
 def rotation(vector):

@@ -238,6 +238,10 @@ class Freedom:
     restrain: dict = dataclasses.field(default_factory=dict)
     sets: int = MOST_SETS
 
+    def __post_init__(self):
+        if self.sets < 1:
+            raise ValueError(f"sets is {self.sets}; a crystal is 1 set of mosaic blocks or more")
+
 
 class Fit:
     """Stages of the fit of one still.
@@ -455,6 +459,7 @@ class Fit:
                 whole = model.renewed(self.x, whole, ratio[both.reflection])
                 precision, ratio = _intensities(every, whole)
         shown = (ratio[both.reflection] * whole)[:len(image)]
+        away = displacements(boxes, image)[1]
         values = {m: v for q in model.shared.values() for m in q.members for v in [model.values(self.x, 0)[m]]}
         values |= {"dead_time": model.dead_time(self.x), "gain": float(numpy.exp(model.number(self.x, "gain")))}
         return Explained(model.names, self.x, sigma, list(model.described(self.x, sigma)), self.misfit, model.lattices(self.x), model.of,
@@ -462,7 +467,7 @@ class Fit:
                          model.panels(self.plain, self.x), self.levels,
                          chi2=float(left.mean()),
                          chi2_profiles=float(squares(boxes, shown).mean()), profile_error=profile_error(boxes, shown),
-                         rms_px=float(numpy.sqrt((displacements(boxes, image)[1]**2).sum(axis=1).mean())),
+                         rms_px=float(numpy.sqrt((away**2).sum() / len(away))),
                          evaluations=model.evaluations, degenerate=degenerate(scaled, names), history=self.fit.history,
                          image=image.astype("f4"), hkl=both.hkl, ratio=ratio, light=shown.astype("f4"), precision=precision, **unseen)
 

@@ -7,6 +7,7 @@ import numpy
 from .._errors import FileError
 from ..experiment import Expt
 from . import _files
+from ._shoeboxes import check_pixels
 from ._shot import simulator_of
 
 
@@ -18,10 +19,7 @@ class ListedStills:
     """
 
     def __init__(self, flags, experiments, reflections, images=None, gain=1.0, offset=0.0):
-        if not 0 < gain < numpy.inf:
-            raise ValueError(f"gain is {gain}; it has to be greater than 0, and finite")
-        if not numpy.isfinite(offset):
-            raise ValueError(f"offset is {offset}; it has to be finite")
+        check_pixels(gain, offset)
         self.words = shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
         self.path, self.images, self.gain, self.offset = str(experiments), images, gain, offset
         self.listed = _files.read_experiments(experiments)

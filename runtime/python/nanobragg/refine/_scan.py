@@ -17,6 +17,7 @@ from ._shoeboxes import Shoeboxes
 
 _HALF, _ROCKING = 5.0, 0.3  # pixels and degrees, half of a box that no table gives
 _MOST_IMAGES = 1000000
+_STRONG = 5.0  # sigmas by which a sum over all frames is no background
 _INTEGRATED = 1 << 8  # DIALS' flag: integrated by summation
 
 
@@ -27,7 +28,7 @@ class Scan:
         self.path, self.index = path, index
         experiment = listed["experiment"][index]
         try:
-            scan, imageset = (listed[kind][experiment[kind]] for kind in ("scan", "imageset"))
+            scan, imageset, _ = (listed[kind][experiment[kind]] for kind in ("scan", "imageset", "crystal"))
             self.goniometer = listed["goniometer"][experiment["goniometer"]]
             self.first, self.last = (operator.index(number) for number in scan["image_range"])
             if not self.first <= self.last < self.first + _MOST_IMAGES:
@@ -37,6 +38,9 @@ class Scan:
             else:  # where each image starts, and how wide it is where that does not follow
                 starts, widths = scan["properties"]["oscillation"], scan["properties"].get("oscillation_width")
                 self.start, self.step = float(starts[0]), float(widths[0] if widths else starts[1] - starts[0])
+            if not 0 < self.step < numpy.inf:
+                raise FileError(f"{path}: experiment {index} turns by {self.step} degrees in an image, and a scan by more than 0; for one that turns "
+                                "backwards, change the signs of the axis and of the angles")
             self.panels = listed["detector"][experiment["detector"]]["panels"]
             self.trusted = self.panels[0].get("trusted_range") or (0, numpy.inf)
             times = scan.get("exposure_time") or scan.get("properties", {}).get("exposure_time") or [0.0]
@@ -45,7 +49,7 @@ class Scan:
         except FileError:
             raise
         except DATA_ERRORS:
-            raise FileError(f"{path}: experiment {index} lacks a goniometer, a scan or its images") from None
+            raise FileError(f"{path}: experiment {index} lacks a crystal, a goniometer, a scan or its images; index and integrate it") from None
         self.listed_first = self.first
 
     def only_present(self):
@@ -53,8 +57,8 @@ class Scan:
         said."""
         there = [k for k, name in enumerate(self.names) if _found(name)]
         if not there:
-            raise FileError(f"{self.path}: none of the {len(self)} images of experiment {self.index} is there; the first is "
-                            f"{self.names[0]}")
+            raise FileError(f"{self.path}: none of the {len(self)} images of experiment {self.index} is there; put them where the list has them, "
+                            f"the first as {self.names[0]}")
         if len(there) < len(self):
             warnings.warn(f"{self.path}: of the {len(self)} images of experiment {self.index} {len(there)} are there; these are "
                           "refined", Warning, stacklevel=2)
@@ -99,7 +103,16 @@ class Scan:
             return None
         name = _found(self.names[k]) or self.names[k]
         image = _files.in_panels(_files.read_named_image(name), self.panels, name)
-        return image.reshape((-1, *image.shape[-2:]))
+        slow, fast = image.shape[-2:]
+        if len(self.panels) == 1 and [fast, slow] != list(self.panels[0]["image_size"]):
+            raise FileError(f"{name}: has {fast} x {slow} pixels, and its panel in the list {' x '.join(map(str, self.panels[0]['image_size']))}; "
+                            "give the image and the list of one experiment")
+        return image.reshape((-1, slow, fast))
+
+    def has(self, first, end):
+        """Whether all of these frames are there, counted from the first; end is not one of them."""
+        there = numpy.cumsum([0, *(name is not None for name in self.names)])
+        return numpy.diff(there[numpy.clip([first, end], 0, len(self))], axis=0)[0] == end - first
 
     def phi(self, k):
         """Where the rotation of a frame begins, rad."""
@@ -176,16 +189,19 @@ def with_boxes(table, scan):
 
 
 def chosen(table, scan, most):
-    """Rows of a reflection table: those of a scan's frames that are integrated, or indexed where
-    none is; the brightest whose boxes have ``most`` pixels together."""
-    mine = (table["id"] == scan.index) & table["miller_index"].any(axis=1)
-    mine &= (table["bbox"][:, 4] < scan.last) & (table["bbox"][:, 5] >= scan.first)
+    """Rows of a reflection table: those of a scan's frames and panels that are integrated, or
+    indexed where none is; the brightest whose boxes have ``most`` pixels together."""
+    limits = numpy.array([[0, panel["image_size"][0], 0, panel["image_size"][1], scan.first - 1, scan.last] for panel in scan.panels])
+    mine = (table["id"] == scan.index) & table["miller_index"].any(axis=1) & (table["panel"] < len(limits))
+    limits = limits[numpy.where(mine, table["panel"], 0).astype(int)]
+    sides = numpy.minimum(table["bbox"], limits)[:, 1::2] - numpy.maximum(table["bbox"], limits)[:, ::2]
+    mine &= (sides > 0).all(axis=1)
     if "flags" in table and (mine & (table["flags"] & _INTEGRATED > 0)).any():
         mine &= table["flags"] & _INTEGRATED > 0
     rows = numpy.flatnonzero(mine)
     light = table["intensity.sum.value"][rows] if "intensity.sum.value" in table else numpy.zeros(len(rows))
     rows = rows[numpy.argsort(-light, kind="stable")]
-    return rows[numpy.cumsum(numpy.prod(numpy.diff(table["bbox"][rows].astype(float))[:, ::2], axis=1)) < most]
+    return rows[numpy.cumsum(numpy.prod(sides[rows].astype(float), axis=1)) < most]
 
 
 def of_other_crystals(table, scan, listed):
@@ -203,6 +219,15 @@ def _from(place, shape):
     """How far pixels are from a place (fast, slow)."""
     slow, fast = (numpy.arange(n, dtype="f4") + 0.5 for n in shape)
     return numpy.hypot(fast[None, :] - place[0], slow[:, None] - place[1])
+
+
+def _background(total, times, place):
+    """Photons of each pixel of a panel on a frame. total: over so many frames (times), place: where
+    the beam would meet the panel. Light of reflections that have no box stands out of it and is
+    left out."""
+    mean, radii = total / numpy.maximum(times, 1), _from(place, total.shape)
+    whole = times * Background(mean, times > 0, radii).model
+    return Background(mean, (times > 0) & (total <= whole + _STRONG * numpy.sqrt(numpy.maximum(whole, 1))), radii).model
 
 
 def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0, others=None):
@@ -239,9 +264,11 @@ def pixels(scan, boxes, panel, margin, places, gain=1.0, offset=0.0, others=None
         total, times = total + light, times + outside
         levels.append(light.sum() / max(outside.sum(), 1))
     box, rows, data = (numpy.concatenate(part) for part in zip(*parts))
+    if not len(data):
+        raise ValueError(f"none of the pixels in its boxes has a value from {scan.trusted[0]:g} to {scan.trusted[1]:g}, the trusted_range of its "
+                         "detector; correct that in the list")
     frames = numpy.concatenate(frames)
-    level = numpy.array([Background(mean, seen > 0, _from(place, mean.shape)).model
-                         for mean, seen, place in zip(total / numpy.maximum(times, 1), times, places)])
+    level = numpy.array([_background(*panel) for panel in zip(total, times, places)])
     usual = numpy.mean(numpy.array(levels)[numpy.unique(frames)])
     background = level[tuple(rows.T)] * (numpy.array(levels) / max(usual, 1e-9))[frames]
     return Boxes(rows[:, 1:], data, numpy.maximum(background, 1e-3), box, len(boxes), panel=rows[:, 0], exposure=frames)

@@ -3,6 +3,16 @@
 import numpy
 
 
+def check_pixels(gain=1.0, offset=0.0, margin=0):
+    """Refuses numbers by which no image can be read as photons in boxes. ValueError."""
+    if not 0 < gain < numpy.inf:
+        raise ValueError(f"gain is {gain}; it has to be greater than 0, and finite")
+    if not numpy.isfinite(offset):
+        raise ValueError(f"offset is {offset}; it has to be finite")
+    if margin < 0:
+        raise ValueError(f"margin is {margin}; boxes are enlarged by 0 pixels or more")
+
+
 class Shoeboxes:
     """Pixels of boxes on an image, each in one box only.
 

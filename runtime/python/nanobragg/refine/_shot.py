@@ -12,7 +12,7 @@ from ..simulator import Simulator
 from ._crystal import OrientedCell, cell_of
 from ._positions import Panels, fit_positions, predict
 from ._likelihood import GaussianLikelihood, variance_of as _variance
-from ._shoeboxes import Planes, Shoeboxes
+from ._shoeboxes import Planes, Shoeboxes, check_pixels
 
 METRES = 1e10  # from 1/A to 1/m
 
@@ -374,8 +374,7 @@ def _check_numbers(readout, margin, restrain):
     """ValueError where they cannot be."""
     if not 0 <= readout < numpy.inf:
         raise ValueError(f"readout is {readout}; it has to be 0 or greater, and finite")
-    if margin < 0:
-        raise ValueError(f"margin is {margin}; boxes are enlarged by 0 pixels or more")
+    check_pixels(margin=margin)
     for name, sigma in (restrain or {}).items():
         if not numpy.all(numpy.asarray(sigma, dtype=float) > 0):
             raise ValueError(f"the restraint of {name} is {sigma}; a sigma has to be greater than 0")

@@ -79,7 +79,7 @@ class SpotFit:
         """The weighted derivatives of the pixels by each free number, and the curvature."""
         _, d, p = self._left(image)
         rows = self.model.jacobian(x, free)[free] * (self.weights * (1 + d)[self.spot])
-        along = numpy.array([self.sums(row * p) for row in rows])
+        along = numpy.array([self.sums(row * p) for row in rows]).reshape(-1, self.count)
         return rows, rows @ rows.T - (along / (self.sums(p * p) + self.precision)) @ along.T + numpy.diag(1 / sigma[free]**2)
 
     def run(self, x, free, known, tolerance, steps, reweigh=3, enough=3e-3):

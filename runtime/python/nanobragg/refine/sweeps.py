@@ -7,19 +7,21 @@ import os
 import time
 
 import numpy
+from scipy import special
 
 from .._errors import DATA_ERRORS, reason
 from ..experiment import Detector, Expt
 from . import _files, _report
 from ._blocks import METRES, OF_SET, Crystals, Measurement
 from ._claim import Claim
-from ._crystal import CELL, cell_of, rotation, turned_by
-from ._explain import DETECTOR, Fit, Freedom, simulators
+from ._crystal import CELL, cell_of, check_system, rotation, turned_by
+from ._explain import DETECTOR, Fit, Freedom, displacements, simulators
 from ._foreground import foreground
 from ._one_panel import faces_of, in_one_panel
 from ._positions import placed, scattering_vectors
 from ._response import Response
 from ._scan import Scan, chosen, of_other_crystals, pixels, with_boxes
+from ._shoeboxes import check_pixels
 from ._still_fit import UNITS, in_units
 from ._still_table import in_words
 from ._sweep_page import page
@@ -28,10 +30,11 @@ from ._threads import one_blas_thread
 
 _MOST_PIXELS = 2e7  # pixels of boxes that are fitted
 _FITTED = 3e5  # pixels of a fit
+_FEWEST, _HERE = 10, 0.5  # reflections, and part of them, whose nodes have to be in their boxes
 _BRIGHT = 10.0  # sigmas
 MOST_SETS = 8  # sets of mosaic blocks; over many frames a rocking curve is known better than a still shows it
 _HALOS = (80.0, 160.0, 320.0)  # edges of blocks that make halos, A
-_PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make it less
+_PAYS = 0.03  # part of the sum of squares beyond that of noise, by which another set of blocks has to make the deviance less
 _LAYER, _MOST_LAYERS = 0.8, 8  # layers of the sensor: pixels by which neighbours are apart where light is most oblique
 _AXIS = 17.5  # mrad, sigma of the axis before the fit
 _REACH = 100.0  # mrad of the axis in a step
@@ -79,6 +82,9 @@ class Wanted:
     gain: float = 1.0
     offset: float = 0.0
     response: Response = Response()
+
+    def __post_init__(self):
+        check_pixels(self.gain, self.offset, self.margin)
 
 
 def _profile(scan, listed):
@@ -154,9 +160,9 @@ class _SweepFit(Fit):
             known.sigma[axis] = _AXIS
         return known
 
-    def _hold_an_unsure_axis(self, *held):
-        """Holds the axis if the rotation is too short, or its effect too weak, to determine the
-        axis better than it is known before."""
+    def _axis_is_unsure(self, *held):
+        """Whether the rotation is too short, or its effect too weak, to determine the axis better
+        than it is known before."""
         which = numpy.array(self.model.groups())[self.free(*held)] == "axis"
         told = self.fit.curvature - numpy.diag(which / _AXIS**2)
         unit = numpy.sqrt(numpy.maximum(numpy.diag(told), 1e-30))
@@ -164,14 +170,20 @@ class _SweepFit(Fit):
         worst = numpy.sqrt(numpy.linalg.eigvalsh(covariance[numpy.ix_(which, which)]).max())
         if worst > _AXIS:
             self.unsure = float(numpy.degrees(1e-3 * worst))
-            self.held.add("axis")
-            self.x[self.model.first + numpy.array(self.model.tilts)] = 0.0
+        return worst > _AXIS
 
     def _halos(self):
         """Edges of small blocks to try, relative to those of the other blocks."""
         edge = (self.model.start["ncells_a"] * numpy.exp(self.model.number(self.x, "size a"))
                 * numpy.linalg.norm(numpy.linalg.inv(self.model.cells[0].start)[0]))
         return [length / edge for length in _HALOS if length < edge]
+
+    def _deviance(self):
+        """Poisson's. Unlike the sum of squares it does not fall because the model's light makes
+        variances larger."""
+        fit, data = self.fit, self.used.data
+        photons = fit.background + numpy.maximum(1 + fit._left(self.image)[1], 1e-6)[fit.spot] * self.image
+        return 2 * float(numpy.sum(photons - data + special.xlogy(data, data / photons)))
 
     def _another_set(self):
         """Adds a set of blocks: rotated to where the residuals require one most, or wider, or of
@@ -197,11 +209,12 @@ class _SweepFit(Fit):
             gain = max(photons @ left, 0)**2 / max(photons @ photons, 1e-300)
             if best is None or gain > best[0]:
                 best = gain, other, y
+        count = len(self.used.data)
+        enough = self._deviance() - max(_PAYS * (self.cost - count), len(OF_SET) * numpy.log(count))  # at least Schwarz' criterion for its numbers
         _, self.model, self.x = best
         self.fit = self._problem(self.model)
-        before = self.cost
         self.run(100.0, 4, *DETECTOR, "cell", "B", "size", "bandwidth")
-        if self.cost > before - _PAYS * max(before - len(self.used.data), 0):
+        if self._deviance() > enough:
             self.model, self.x, self.fit, self.image, self.cost = kept
             return False
         return True
@@ -209,9 +222,12 @@ class _SweepFit(Fit):
     def positions_and_rocking(self):
         """Fits orientation, detector and axis, then the shapes of spots on the detector and over
         the frames."""
-        self.run(100.0, 6, "B", "bandwidth", "size", "scale", "cell", enough=0.01)
-        if "axis" not in self.held | self.restrain.keys():
-            self._hold_an_unsure_axis("B", "bandwidth", "size", "scale", "cell")
+        start, held = self.x.copy(), ("B", "bandwidth", "size", "scale", "cell")
+        self.run(100.0, 6, *held, enough=0.01)
+        if "axis" not in self.held | self.restrain.keys() and self._axis_is_unsure(*held):
+            self.held.add("axis")
+            self.x = start  # all that followed an axis which went astray
+            self.run(100.0, 6, *held, enough=0.01)
         self.run(100.0, 15, "B", "scale", enough=1e-3)
         while self._another_set():
             pass
@@ -226,9 +242,11 @@ def begin_fit(sweep, scan, listed, table, wanted):
     sweep.frames, sweep.first = sum(name is not None for name in scan.names), scan.first
     rows = sweep.rows = chosen(table, scan, _MOST_PIXELS)
     sweep.reflections = len(rows)
-    if len(rows) < 10:
-        raise ValueError(f"has {len(rows)} indexed reflections, and 10 are needed at least")
+    if len(rows) < _FEWEST:
+        raise ValueError(f"its table has {len(rows)} reflections of experiment {scan.index} that are indexed and have boxes on its panels and "
+                         f"its frames {scan.first} to {scan.last}, and {_FEWEST} are needed at least; give the table of this list")
     sim, one, plain, faces, depth = _simulators(scan, listed, wanted.response)
+    check_system(sim["reciprocal_matrix"] / METRES, wanted.system, f"experiment {scan.index}")
     bbox = table["bbox"][rows].astype(int)
     bbox[:, 4:] -= scan.first - 1
     corners, axes = placed(plain)
@@ -237,6 +255,10 @@ def begin_fit(sweep, scan, listed, table, wanted):
                    of_other_crystals(table, scan, listed))
     exposures = [{"phi0": scan.phi(k)} for k in range(len(scan))]
     boxes = sweep.boxes = boxes.with_reflections(_nearest(sim, plain, boxes, exposures))
+    here, seen = ((boxes.sums(which) > 0).sum() for which in (_own(boxes, table, rows), numpy.ones(len(boxes.data))))
+    if here < max(_FEWEST, _HERE * seen):
+        raise ValueError(f"{here} of the {seen} boxes of its table contain the node of their reflection, and half of them have to, by "
+                         "the list's crystal and geometry; give the table of this list, or index again")
     light = boxes.sums(boxes.data - boxes.background)
     fitted = numpy.argsort(-light)
     fitted = fitted[numpy.cumsum(boxes.sums(numpy.ones(len(boxes.data)))[fitted]) < _FITTED]
@@ -247,10 +269,16 @@ def begin_fit(sweep, scan, listed, table, wanted):
     return fit, plain, bbox, depth
 
 
+def _own(boxes, table, rows):
+    """Which pixels of a box are its own reflection's."""
+    return (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
+
+
 def _explain(sweep, scan, listed, table, wanted):
     fit, plain, bbox, depth = begin_fit(sweep, scan, listed, table, wanted)
-    fit.positions_and_rocking()
-    result, model = fit.result(), fit.model
+    with numpy.errstate(all="ignore"):  # a fit tries numbers that are unusual
+        fit.positions_and_rocking()
+        result, model = fit.result(), fit.model
     result.values["close_distance"] -= depth  # to the sensor's face
     sweep.explained, new = result, result.values["spindle_axis"]
     rows, boxes, axis = sweep.rows, sweep.boxes, model.sim["spindle_axis"]
@@ -261,16 +289,15 @@ def _explain(sweep, scan, listed, table, wanted):
     sweep.axis_turned = float(numpy.degrees(numpy.arctan2(numpy.linalg.norm(numpy.cross(axis, new)), axis @ new)))
     summed = foreground(_profile(scan, listed), plain, table["xyzcal.px"][rows][boxes.box, :2], boxes.panel, boxes.rows) \
         if "xyzcal.px" in table else True
-    _measure(sweep, boxes, table, bbox, summed)
+    _measure(sweep, boxes, table, bbox, summed, scan.has(*bbox[:, 4:].T))
 
 
-def _measure(sweep, boxes, table, bbox, summed):
+def _measure(sweep, boxes, table, bbox, summed, whole):
     """Compares the fit with the data and with the table, for each reflection. summed: the pixels of
-    its boxes that the table sums."""
+    its boxes that the table sums. whole: reflections whose frames are all there."""
     result, rows = sweep.explained, sweep.rows
     model = result.light
-    # The pixels of a box that are its own reflection's.
-    own = sweep.own = (boxes.hkl[boxes.reflection][:, :3] == table["miller_index"][rows][boxes.box]).all(axis=1)
+    own = sweep.own = _own(boxes, table, rows)
 
     def sums(values, where=own):
         return numpy.bincount(boxes.box[where], weights=values[where], minlength=boxes.count)
@@ -292,8 +319,8 @@ def _measure(sweep, boxes, table, bbox, summed):
     bright, said = light > _BRIGHT * sigma, table.get("intensity.sum.value")
     if said is not None and "intensity.sum.variance" in table:
         bright = said[rows] > _BRIGHT * numpy.sqrt(numpy.maximum(table["intensity.sum.variance"][rows], 1e-9))
-        if bright.any():
-            ratios, of_data = (sweep.columns[name][bright] / said[rows][bright] for name in ("foreground_model", "foreground"))
+        if (known := bright & whole).any():
+            ratios, of_data = (sweep.columns[name][known] / said[rows][known] for name in ("foreground_model", "foreground"))
             sweep.sums, sweep.sums_apart = float(numpy.median(ratios)), float(numpy.median(numpy.abs(ratios - 1)))
             sweep.sums_data = float(numpy.median(of_data))
             sweep.sums_far, sweep.sums_data_far = (int((numpy.abs(r - 1) > 0.05).sum()) for r in (ratios, of_data))
@@ -301,7 +328,9 @@ def _measure(sweep, boxes, table, bbox, summed):
     if bright.any():
         sweep.chi2, sweep.chi2_poisson = (float(sums(left / v)[bright].sum() / count[bright].sum())
                                           for v in (numpy.maximum(variance, 1), variance))
-    sweep.rms_px = result.rms_px
+    away = displacements(boxes, model)[1]
+    with numpy.errstate(invalid="ignore"):  # nan of none
+        sweep.rms_px = float(numpy.sqrt((away**2).sum() / len(away)))
 
 
 _COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
