@@ -1178,6 +1178,13 @@ class OfNoise(unittest.TestCase):
         self.assertIn("the background is too even to tell gain from zero; give --gain and --offset", said[0])
         self.assertNotIn("too even", said[1])
 
+    def test_the_noise_of_a_dark_detector_tells_no_gain(self):
+        numbers = 40 + np.random.default_rng(1).normal(0, 1.5, (512, 512))
+        for numbers in (numbers, np.rint(numbers)):
+            noise = noise_of(numbers, np.ones(numbers.shape, bool))
+            self.assertGreater(noise.sigma, 0.5)
+            self.assertAlmostEqual(noise.unit * (40 - noise.zero), 1.5**2, delta=0.15)
+
     def test_faint_pixels_have_the_variance_of_their_photons(self):
         counts, one = np.random.default_rng(1).poisson(0.1, 20000).astype(float), np.ones(20000)
         boxes = Boxes(np.zeros((20000, 2), int), counts, 0.1 * one, np.zeros(20000, int), 1)

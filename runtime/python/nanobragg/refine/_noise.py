@@ -49,6 +49,8 @@ def noise_of(numbers, usable, pedestal=None):
         if len(level) < 4 or _counts(numbers, usable, level, variance):
             return Noise()
         unit, zero, sigma = _line(level, variance, pedestal)
+        if not unit > 0:  # read-out noise alone, which tells no unit
+            return Noise(zero=float(numpy.median(level - variance)), sigma=1.0)
         expected = unit * (light - zero)
         alone = usable & (rest**2 < 16 * expected)
         differences = _differences(rest, alone & _even(rest**2 / numpy.maximum(expected, 1e-12), alone, alike), light)
