@@ -28,6 +28,7 @@ from ._still import take
 DARK = 9  # pixels, edge of the boxes about reflections without spots
 _NEAR, _SPREAD = numpy.radians(0.7), 3  # how far off the sphere those may be at least, and times the indexed spots' root mean square
 _UNEVEN = 0.01  # part of the pixels of spots that the background explains, from which on spots are found by it
+_ROUNDS = 6  # in which spots and background are told apart
 _WHOLE = 0.95  # part of the spots that there are at most without pieces of others, where these are joined
 
 
@@ -112,7 +113,9 @@ def search_still(still, search, begin=None):
         spots, strong = find_spots(photons, pixels.usable, least, image.counting, lost)
         lattices, why = _found(look)
     background = behind()
-    if background.share_of(photons, strong) > _UNEVEN:  # rings and edges of shadows are no spots
+    for _ in range(_ROUNDS):
+        if background.share_of(photons, strong) < _UNEVEN:  # rings and edges of shadows are no spots
+            break
         spots, strong = find_spots(photons, pixels.usable & ~background.shadows, least, image.counting, lost, background.model)
         lattices, why = _found(look)
         background = behind()
