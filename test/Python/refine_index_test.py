@@ -1181,8 +1181,8 @@ class OfNoise(unittest.TestCase):
         self.assertNotIn("too even", said[1])
 
     def test_the_noise_of_a_dark_detector_tells_no_gain(self):
-        numbers = 40 + np.random.default_rng(1).normal(0, 1.5, (512, 512))
-        for numbers in (numbers, np.rint(numbers)):
+        dark = 40 + np.random.default_rng(1).normal(0, 1.5, (512, 512))
+        for numbers in (dark, np.rint(dark)):
             noise = noise_of(numbers, np.ones(numbers.shape, bool))
             self.assertGreater(noise.sigma, 0.5)
             self.assertAlmostEqual(noise.unit * (40 - noise.zero), 1.5**2, delta=0.15)
