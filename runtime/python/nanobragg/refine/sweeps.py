@@ -181,7 +181,7 @@ class _SweepFit(Fit):
     def _deviance(self):
         """Poisson's. Unlike the sum of squares it does not fall because the model's light makes
         variances larger."""
-        fit, data = self.fit, self.used.data
+        fit, data = self.fit, numpy.maximum(self.used.data, 0)
         photons = fit.background + numpy.maximum(1 + fit._left(self.image)[1], 1e-6)[fit.spot] * self.image
         return 2 * float(numpy.sum(photons - data + special.xlogy(data, data / photons)))
 
