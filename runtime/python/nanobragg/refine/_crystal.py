@@ -36,6 +36,13 @@ _SHAPES = {
 _UNLIKE, _UNLIKE_ANGLE = 0.03, 2.0  # part of an edge, and degrees, from which on a cell is of no such system
 
 
+def strains_of(system):
+    """The strains that a crystal system leaves free; ValueError if there is no such system."""
+    if system not in CELL_SYSTEMS:
+        raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+    return CELL_SYSTEMS[system]
+
+
 CELL = ("a", "b", "c", "alpha", "beta", "gamma")  # names of what cell_of() returns
 
 
@@ -51,8 +58,7 @@ def cell_of(matrix):
 def check_system(matrix, system, of):
     """Refuses a crystal system that does not exist, or that the cell of a matrix does not belong to.
     of: whose cell it is, for the sentence. ValueError."""
-    if system not in CELL_SYSTEMS:
-        raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+    strains_of(system)
     cell, (alike, angles) = cell_of(matrix), _SHAPES[system]
     edges = cell[["abc".index(name) for name in alike]]
     if (len(edges) and numpy.ptp(edges) > _UNLIKE * edges.max()
@@ -89,15 +95,13 @@ class OrientedCell:
     """
 
     def __init__(self, matrix, system="triclinic"):
-        if system not in CELL_SYSTEMS:
-            raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+        self.strains = strains_of(system)
         self.start = numpy.asarray(matrix, dtype=float)
         a = numpy.linalg.inv(self.start)[0]
         x = a / numpy.linalg.norm(a)
         z = self.start[:, 2] / numpy.linalg.norm(self.start[:, 2])
         self.frame = numpy.column_stack([x, numpy.cross(z, x), z])
         self.basis = self.frame.T @ self.start
-        self.strains = CELL_SYSTEMS[system]
         self.size = 3 + len(self.strains)
 
     def matrix(self, x):

@@ -13,7 +13,7 @@ from . import _files, _report
 from ._amplitudes import AmplitudeRestraints, Amplitudes
 from ._claim import Claim
 from ._common import Common, Factors, PanelGroups, groups_of
-from ._crystal import CELL_SYSTEMS, OrientedCell
+from ._crystal import OrientedCell, strains_of
 from ._dealing import check_run
 from ._descent import Descent
 from ._joint import Joint
@@ -101,8 +101,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     of one kind.
     """
     check_run(out, resume)
-    if system not in CELL_SYSTEMS:
-        raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+    strains_of(system)
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
     if not wanted or len(set(wanted)) != len(wanted):
         raise ValueError("parameters names what is refined, each once: structure_factors, panels, spectrum, "
@@ -207,7 +206,7 @@ class _Run:
             own.append(x)
             squares.append(chi2)
         self._reject_those_far_off(terms, squares)
-        size = 4 + len(CELL_SYSTEMS[self.how.system])
+        size = 4 + len(strains_of(self.how.system))
         own = numpy.array([numpy.zeros(size) if term is None else x for term, x in zip(terms, own)])
         own = own.reshape(len(terms), size)
         refused = self.ranks.collected(self.rejected.items())

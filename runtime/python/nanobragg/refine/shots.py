@@ -8,7 +8,7 @@ import numpy
 from .._errors import reason
 from . import _files, _report
 from ._claim import Claim
-from ._crystal import CELL_SYSTEMS, OrientedCell
+from ._crystal import OrientedCell, strains_of
 from ._dealing import check_run, dealt, work_for_first
 from ._files import digest
 from ._kept import Kept, key_of
@@ -70,8 +70,7 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     if missing := {"orientation", "cell", "scale"} - set(wanted):
         raise ValueError(f"orientation, cell and scale are always refined, and {', '.join(sorted(missing))} is not among "
                          "the parameters; restrain= keeps one where it is")
-    if system not in CELL_SYSTEMS:
-        raise ValueError(f"there is no crystal system '{system}'; systems are {', '.join(CELL_SYSTEMS)}")
+    strains_of(system)
     check_run(out, resume, shard)
     part, parts = shard
     ranks = comm if comm is not None and comm.Get_size() > 1 else None
