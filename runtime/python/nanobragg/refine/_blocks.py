@@ -173,10 +173,10 @@ class Blocks:
         traces = numpy.array([[numpy.trace(strain)] for strain in self.cells[0].strains])
         basis = numpy.linalg.svd(traces)[0].T
         self.strains = [basis[0 if crystals.volume or lattice else 1:] for lattice in range(len(self.cells))]
-        between = {name: axes for name, axes in _BETWEEN.items() if name in sim and sim[name]}
-        self.edges = (*_EDGES, *between)
-        self.shared = SHARED | {f"size {axes}": Quantity("size", (name,), float(numpy.sqrt(numpy.prod([sim[f"ncells_{axis}"] for axis in axes]))), 1.0)
-                                for name, axes in between.items()} | (_POINT_SPREAD if measurement.response.psf else {}) | (more or {})
+        self.between = {name: tuple(f"ncells_{axis}" for axis in axes) for name, axes in _BETWEEN.items() if name in sim and sim[name]}
+        self.edges = (*_EDGES, *self.between)
+        self.shared = SHARED | {f"size {_BETWEEN[name]}": Quantity("size", (name,), 1.0, 1.0) for name in self.between} | (
+            _POINT_SPREAD if measurement.response.psf else {}) | (more or {})
         self.names = [name for k in range(self.sets) for name in self._names(k, self.of[k])]
         self.names += [*self.shared, *(self._of(lattice) + name for lattice, strains in enumerate(self.strains)
                                        for name in (*(f"strain {i}" for i in range(len(strains))), "B"))]
@@ -244,11 +244,10 @@ class Blocks:
             yield f"{name}edge of its blocks, times the size", numpy.exp(x[own][7]), numpy.exp(x[own][7]) * edge, ""
         common = slice(self.first, self.first + len(self.shared))
         values = self.values(x, 0)
+        values |= {name: values[name] * numpy.exp(-x[7]) for name in self.edges}  # without the edge of the set
         for (name, quantity), number, unsure in zip(self.shared.items(), x[common], sigma[common]):
-            value, unit, factor = self._shown(quantity, number, values)
-            if quantity.group == "size":
-                value *= numpy.exp(-x[7])  # without the edge of the set
-            yield name, factor * value, factor * unsure * (value if quantity.unit is None else quantity.unit), unit
+            value, slope, unit, factor = self._shown(quantity, number, values)
+            yield name, factor * value, factor * slope * unsure, unit
         for lattice in range(len(self.cells)):
             *off, B = x[self.own(lattice)]
             *unsure, last = sigma[self.own(lattice)]
@@ -257,10 +256,14 @@ class Blocks:
             yield f"{self._of(lattice)}B", B, last, "Å²"
 
     def _shown(self, quantity, number, values):
-        """The value of a shared number, the unit in which people read it, and how many of these 1 is."""
+        """The value of a shared number, its change with the number, the unit in which people read it,
+        and how many of these 1 is."""
         if quantity.members:
-            return values[quantity.members[0]], *_UNITS.get(quantity.members[0], ("", 1.0))
-        return (numpy.exp(number), "", 1.0) if quantity.unit is None else (quantity.unit * number + self.measurement.response.dead_time, "ns", 1e9)
+            name = quantity.members[0]
+            return values[name], self._change(quantity, values)[name], *_UNITS.get(name, ("", 1.0))
+        if quantity.unit is None:
+            return numpy.exp(number), numpy.exp(number), "", 1.0
+        return quantity.unit * number + self.measurement.response.dead_time, quantity.unit, "ns", 1e9
 
     def with_set(self, x, rotation, width, share, edge=1.0, lattice=0):
         """A model with one more set of blocks of a lattice, and its numbers: its blocks are spread
@@ -291,7 +294,16 @@ class Blocks:
             for name in quantity.members:
                 before = values.get(name, self.start[name])
                 values[name] = before * numpy.exp(number) if quantity.unit is None else before + quantity.unit * number
+        # Widths between axes stay less than those along the axes: a part of their mean, the
+        # hyperbolic tangent of a number.
+        for name, axes in self.between.items():
+            begin, mean = self.start[name] / self._mean_edge(self.start, axes), self._mean_edge(values, axes)
+            values[name] = mean * numpy.tanh(numpy.arctanh(begin) + values[name] - self.start[name])
         return values | {name: values[name] * numpy.exp(own[7]) for name in self.edges}
+
+    @staticmethod
+    def _mean_edge(values, axes):
+        return numpy.sqrt(values[axes[0]] * values[axes[1]])
 
     def _falloff(self, x, lattice):
         return numpy.exp(-0.5 * x[self.own(lattice)][-1] * self.squares)
@@ -356,6 +368,17 @@ class Blocks:
     def image(self, x):
         return self.counts(x, sum(self.of_set(x, k) for k in range(self.sets)))
 
+    def _change(self, quantity, values):
+        """How the simulator's numbers change with a shared one."""
+        change = {name: values[name] if quantity.unit is None else quantity.unit for name in quantity.members}
+        for name, axes in self.between.items():
+            if name in change:
+                mean = self._mean_edge(values, axes)
+                change[name] = mean - values[name]**2 / mean
+            elif not change.keys().isdisjoint(axes):
+                change[name] = values[name] / 2
+        return change
+
     def _directions(self, x, k, values):
         """Number of x: how the simulator's numbers change with it, for this set."""
         by = self.cells[self.of[k]].derivatives(self._crystal(x, k)) * METRES
@@ -366,8 +389,7 @@ class Blocks:
         yield own + 7, {"fluence": -3 * values["fluence"], **{name: values[name] for name in self.edges}}
         for i, quantity in enumerate(self.shared.values()):
             if quantity.members:
-                longer = numpy.exp(x[own + 7]) if quantity.group == "size" else 1.0
-                yield self.first + i, {name: values[name] if quantity.unit is None else longer * quantity.unit for name in quantity.members}
+                yield self.first + i, self._change(quantity, values)
         for i, strain in enumerate(self.strains[self.of[k]]):
             yield self.own(self.of[k]).start + i, {"reciprocal_matrix": 1e-3 * numpy.tensordot(strain, by[3:], 1)}
 

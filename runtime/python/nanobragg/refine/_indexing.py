@@ -145,7 +145,7 @@ def orient(q, light, cell, shifted=False):
             better = _turned_onto(hkl, use, close, reciprocal)
             turns = numpy.where(several[:, None, None], better[0], turns)
             scales = numpy.where(several, better[1], scales)
-            if shifted:
+            if shifted and close.size:
                 left = use - scales[:, None, None] * (hkl @ reciprocal.T @ turns.swapaxes(1, 2))
                 left[~close] = numpy.nan
                 left[~several] = 0

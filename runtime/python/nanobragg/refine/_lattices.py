@@ -31,7 +31,7 @@ _MOST_SPOTS, _NEAR_SPOTS = 0.8, 0.9  # part of the spots, and pixels from their 
 _NEAR_ALONE = 1.3  # pixels likewise of one that explains them alone: a wrong place of the beam makes several, or finds few spots
 _ENOUGH = 20  # spots by which the beam is looked for
 _BESIDE, _SAME = 40.0, 8.0  # pixels: how far from the header's place it is looked for, and between places that are tried
-_OWN = 0.5  # part of the spots of a further lattice that no other one has without it
+_OWN = 0.5  # part of the spots of a further lattice, but for those near it by chance, that no other one has without it
 _SCALE = 0.01  # by which scattering vectors of a further lattice may be longer or shorter than the first one's
 
 
@@ -185,7 +185,7 @@ def _with_others(found, spots, model, most):
             break
         more = found if _is_domain(other, found) else refit([*found, other], spots, model.system, STAGES[-1:])
         gained = _indexed(more).sum() - _indexed(found).sum()
-        if len(more) > len(found) and gained > _OWN * more[-1].indexed.sum():
+        if len(more) > len(found) and gained > _OWN * (more[-1].indexed.sum() - _by_chance(more[-1], spots)):
             found = more
         else:
             others &= ~(rest & other.indexed)

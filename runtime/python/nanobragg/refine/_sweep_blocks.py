@@ -47,7 +47,7 @@ class SweepBlocks(Blocks):
         return values
 
     def _shown(self, quantity, number, values):
-        return (_STEP * number, "degrees", DEGREES) if quantity.group == "axis" else super()._shown(quantity, number, values)
+        return (_STEP * number, _STEP, "degrees", DEGREES) if quantity.group == "axis" else super()._shown(quantity, number, values)
 
     def _directions(self, x, k, values):
         tilts = self._tilts(x)
