@@ -1122,6 +1122,9 @@ class OfNoise(unittest.TestCase):
             found = box_levels(boxes, light[tuple(boxes.rows.T)] < 1)
             self.assertLess(np.std(found - levels), within)
             np.testing.assert_allclose(boxes.levelled(found).background, 200 * found[boxes.box])
+        # Weak reflections are most of a faint image's background, and a box has two photons of it.
+        faint = Boxes.around(at, 7, random.poisson(0.01 + light).astype(float), np.ones(light.shape, bool), np.full(light.shape, 0.025))
+        np.testing.assert_allclose(box_levels(faint, light[tuple(faint.rows.T)] < 1e-3), 0.4, atol=0.04)
 
     def test_backgrounds_have_parts(self):
         """A ring, a halo about a spot, and structure that a coarse field would not follow."""
@@ -1443,9 +1446,23 @@ class OfFurtherLattices(unittest.TestCase):
             without = lattice(0.0, sorted({*range(90)} - {*own}))
             with mock.patch.object(_lattices, "orientation", side_effect=[first, other, _lattices.Rejected("")]), \
                     mock.patch.object(_lattices, "assign", side_effect=lambda one, *_, **more: one), \
-                    mock.patch.object(_lattices, "refit", side_effect=lambda *_: [without, other]):
+                    mock.patch.object(_lattices, "refit", side_effect=lambda *_: [without, other]), \
+                    mock.patch.object(_lattices, "_by_chance", return_value=0):
                 self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(cell=(50, 50, 50, 90, 90, 90)), 3)), count)
 
+    def test_three_of_a_dense_pattern(self):
+        """Four in ten spots are near reflections of any lattice, so that two thirds of the spots of
+        the third one are near another's, too."""
+        random, cell = np.random.default_rng(3), np.array([104.2, 73.6, 122.6, 90, 90, 90])
+        model, detector = Model("", cell, _core.indexing_choices("I 2 2 2", cell.tolist(), 0.0)[0]), Detector(0.963, 0.172, 99.8, (500.0, 500.0))
+        at = []
+        for part in (0.35, 0.3, 0.15):
+            truth = Fitted(rotation(random.normal(size=3)) @ np.linalg.inv(real_basis(cell)).T, detector, ISOTROPIC)
+            places = near_sphere(truth, (1000, 1000), np.radians(0.25))
+            at.append(places[random.random(len(places)) < part])
+        at = np.concatenate(at) + random.normal(scale=0.15, size=(sum(map(len, at)), 2))
+        spots = Spots(at, random.exponential(1000, len(at)), np.full(len(at), 5), np.zeros((len(at), 4), int))
+        self.assertEqual(len(_lattices.lattices_of(spots, [detector], model, 3)), 3)
 
     def test_pieces_of_a_spot_and_spots_of_one_pixel(self):
         matrix, detector = rotation(np.array([0.1, 0.2, 0.3])) / 50, Detector(1.0, 0.1, 100.0, (500.0, 500.0))
@@ -1642,6 +1659,8 @@ class OfGeometry(unittest.TestCase):
                 *_, shifted, away = orient(spots + off, np.ones(len(spots)), np.array(cell, float), True)
                 self.assertGreater(shifted, 0.6, msg=str(cell))
                 np.testing.assert_allclose(away, off, atol=1.5e-3, err_msg=str(cell))
+                far = q[np.linalg.norm(q, axis=1) > 0.32]  # of a detector that is far from the beam
+                self.assertIsNotNone(orient(far, np.ones(len(far)), np.array(cell, float), True))
             # The same lattice: what turns one into the other maps indices on whole numbers.
             same = np.linalg.inv(turn @ basis) @ found @ basis
             np.testing.assert_allclose(same, np.rint(same), atol=0.02, err_msg=str(cell))

@@ -35,7 +35,7 @@ _BETTER = 0.5  # times as wrong: a fit by intensities that are better by this is
 _FAR, _INEXACT = 1000.0, 0.1  # chi-square per pixel from which on a fit begins with this relative error of pixels
 _LIT = 1.0  # photons of a pixel of a reflection that should be seen
 STRONG = 300  # photons of a spot whose place counts for rms_px
-_FAINTEST = 0.002  # photons of a pixel, of which its variance is at least that
+_FAINTEST = 5e-4  # photons of a pixel, of which its variance is at least that
 _SURE = 0.02  # part of a spot's squared light by which noise leaves its error of profile unsure
 
 

@@ -21,6 +21,7 @@ _SHARE = 1e-3  # part of a reflection's light that a set of blocks has at least 
 _FAINT = 1e-5  # part of a reflection's light in a pixel that is left out
 _ROUNDS = 5  # solutions, each with the weights of the one before
 _OFFSETS = (1e-3, 3e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)  # sigmas of a box's background, parts of the still's, that are tried
+_USUAL = 3.0  # sigmas from the background of all boxes that those of one are usually
 _MEDIAN = 0.455  # the square of a normal number is as often less as it is more
 
 
@@ -169,11 +170,18 @@ def _solved(profiles, boxes, response):
 
 def box_levels(boxes, dark):
     """The background of each box over that of the image, by pixels without light of the model, and
-    by how alike these are in all boxes."""
-    data, level, noise = boxes.data[dark], boxes.background[dark], variance(numpy.maximum(boxes.background[dark], 1e-6), boxes.calibration)
+    by how alike these are in all boxes. Weak reflections are a part of the image's background."""
+    data, expected, common = boxes.data[dark], boxes.background[dark], 1.0
     over = lambda values: numpy.bincount(boxes.box[dark], weights=values, minlength=boxes.count)
-    offset = _offset(boxes.data, boxes.background, boxes, dark)
-    return 1 + over(level * (data - level) / noise) / (over(level**2 / noise) + offset**-2)
+    found, number = over(data), over(expected)
+    for _ in range(3):
+        noise = variance(numpy.maximum(common * number, 1e-6), boxes.calibration)
+        usual = numpy.abs(found - common * number) < _USUAL * numpy.sqrt(noise + 1)
+        common = found[usual].sum() / number[usual].sum() if number[usual].sum() > 0 else common
+    level = common * expected
+    noise = variance(numpy.maximum(level, 1e-6), boxes.calibration)
+    offset = _offset(boxes.data, common * boxes.background, boxes, dark)
+    return common * (1 + over(level * (data - level) / noise) / (over(level**2 / noise) + offset**-2))
 
 
 def _offset(data, level, boxes, dark):
