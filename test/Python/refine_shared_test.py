@@ -428,6 +428,7 @@ class Refined(unittest.TestCase):
                               (dict(rounds=0), "rounds is 0"), (dict(resume=True), "give it as out="),
                               (dict(restrain={"sale": 1}), "not of sale"),
                               (dict(space_group="Q 1"), "no space group 'Q 1'"),
+                              (dict(system="cubic"), "the system is cubic, where a = b = c, alpha = 90.* and the cell of experiment"),
                               (dict(images=lambda i: np.full((400, 400), np.nan)), "none of the 5 shots can be refined")):
             with self.assertRaisesRegex((ValueError, OSError), sentence):
                 self.refined(**how)

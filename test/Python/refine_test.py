@@ -488,6 +488,19 @@ class Shots(unittest.TestCase):
         self.assertEqual((len(results), results[0].index), (1, 2))
         self.assertIn("nowhere.npy", results[0].why)
 
+    def test_the_system_has_to_be_the_crystals(self):
+        """A system of none of the crystals ends the run; a crystal of another one costs its still."""
+        for system, sentence in (("cubic", "the system is cubic, where a = b = c, .* the cell of experiment . is"),
+                                 ("cubical", "no crystal system 'cubical'")):
+            with self.assertRaisesRegex(ValueError, sentence):
+                refine.shots(FLAGS, self.data.expt, self.data.refl, system=system, workers=1)
+        listed = experiments(self.data.start)
+        listed["crystal"][2]["real_space_c"] = listed["crystal"][1]["real_space_c"]
+        with open(expt := os.path.join(self.folder.name, "others.expt"), "w") as file:
+            json.dump(listed, file)
+        result, = refine.shots(FLAGS, expt, self.data.refl, system="tetragonal", shard=(2, 3), workers=1)
+        self.assertRegex(result.why, "the system is tetragonal, .* the cell of experiment 2 is")
+
     def test_further_parameters(self):
         flags = [w if w != "0.1" else "0.13" for w in FLAGS]
         result = refine.shots(flags, self.data.expt, self.data.refl, system="tetragonal", workers=1, shard=(0, 3),

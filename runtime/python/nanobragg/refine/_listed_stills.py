@@ -7,6 +7,7 @@ import numpy
 from .._errors import FileError
 from ..experiment import Expt
 from . import _files
+from ._crystal import check_system
 from ._shoeboxes import check_pixels
 from ._shot import simulator_of
 
@@ -15,13 +16,13 @@ class ListedStills:
     """The shots that flags, an experiment list and a reflection table describe, in photons.
 
     images: a function from the number of a shot to its image; None: those that the experiment list
-    names. gain, offset: an image holds photons * gain + offset.
+    names. gain, offset: an image holds photons * gain + offset. system: that of all crystals.
     """
 
-    def __init__(self, flags, experiments, reflections, images=None, gain=1.0, offset=0.0):
+    def __init__(self, flags, experiments, reflections, images=None, gain=1.0, offset=0.0, system="triclinic"):
         check_pixels(gain, offset)
         self.words = shlex.split(flags) if isinstance(flags, str) else [str(w) for w in flags]
-        self.path, self.images, self.gain, self.offset = str(experiments), images, gain, offset
+        self.path, self.images, self.gain, self.offset, self.system = str(experiments), images, gain, offset, system
         self.listed = _files.read_experiments(experiments)
         self.table = _files.read_reflections(reflections)
         if not len(self):
@@ -39,12 +40,14 @@ class ListedStills:
 
     def check(self, index):
         """FileError where an experiment lacks something, or its reflections are those of another
-        detector."""
+        detector; ValueError where its crystal is of another system."""
         experiment = self.listed["experiment"][index]
         for kind in ("crystal", "detector", "beam"):
             number = experiment.get(kind)
             if not isinstance(number, int) or not 0 <= number < len(self.listed[kind]):
                 raise FileError(f"{self.path}: experiment {index} has no {kind}")
+        crystal = self.listed["crystal"][experiment["crystal"]]
+        check_system(numpy.linalg.inv([crystal[f"real_space_{name}"] for name in "abc"]), self.system, f"experiment {index}")
         panels = len(self.detector(index)["panels"])
         wrong = self.table["panel"][self.rows(index)].astype(int)
         wrong = wrong[(wrong < 0) | (wrong >= panels)]

@@ -101,7 +101,6 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     of one kind.
     """
     check_run(out, resume)
-    strains_of(system)
     wanted = [p.strip() for p in (parameters.split(",") if isinstance(parameters, str) else parameters)]
     if not wanted or len(set(wanted)) != len(wanted):
         raise ValueError("parameters names what is refined, each once: structure_factors, panels, spectrum, "
@@ -109,7 +108,7 @@ def shared(flags, experiments, reflections, *, parameters=("structure_factors",)
     if rounds < 1 or steps < 1:
         raise ValueError(f"rounds is {rounds} and steps {steps}; both have to be 1 at least")
     restrain = dict(restrain or {})
-    stills = ListedStills(flags, experiments, reflections, images, gain, offset)
+    stills = ListedStills(flags, experiments, reflections, images, gain, offset, system)
     how = ShotFit(system=system, readout=readout / gain, margin=margin, restrain=restrain)
     ranks = Ranks(comm, stills.counts() + 1e-3)
     model, restraints = _shared_numbers(stills, wanted, restrain, space_group, anomalous, panel_groups,

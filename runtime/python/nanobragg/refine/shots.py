@@ -8,7 +8,7 @@ import numpy
 from .._errors import reason
 from . import _files, _report
 from ._claim import Claim
-from ._crystal import OrientedCell, strains_of
+from ._crystal import OrientedCell
 from ._dealing import check_run, dealt, work_for_first
 from ._files import digest
 from ._kept import Kept, key_of
@@ -70,14 +70,13 @@ def shots(flags, experiments, reflections, *, images=None, parameters=("orientat
     if missing := {"orientation", "cell", "scale"} - set(wanted):
         raise ValueError(f"orientation, cell and scale are always refined, and {', '.join(sorted(missing))} is not among "
                          "the parameters; restrain= keeps one where it is")
-    strains_of(system)
     check_run(out, resume, shard)
     part, parts = shard
     ranks = comm if comm is not None and comm.Get_size() > 1 else None
     if ranks and workers is not None:
         raise ValueError("ranks work in one process each; leave out workers=")
     further = [p for p in wanted if p not in ("orientation", "cell", "scale")]
-    stills = ListedStills(flags, experiments, reflections, images, gain, offset)
+    stills = ListedStills(flags, experiments, reflections, images, gain, offset, system)
     how = {"further": further, "system": system, "readout": readout / gain, "restrain": dict(restrain or {}), "margin": margin, "method": method}
     ShotFit(**how)  # refuses what cannot be
     whole = first_simulator(stills, say)
