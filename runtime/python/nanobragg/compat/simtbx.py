@@ -13,6 +13,7 @@ NumPy's. In a process of cctbx, ``nanobragg.cctbx`` provides the same class with
 the name that simtbx imports.
 """
 
+import copy
 import math
 import operator
 import pickle
@@ -37,6 +38,9 @@ _elsewhere = {
 _SHAPES = {shapetype.Square: "square", shapetype.Round: "round", shapetype.Gauss: "gauss", shapetype.Gauss_argchk: "gauss",
            shapetype.Tophat: "tophat", shapetype.Gauss_star: "gauss"}
 
+# The methods of the state that derive sweeps, and the sources that are made of them.
+_STEPS = ("init_steps",)
+_SOURCES = (*_STEPS, "init_sources")
 
 WIDTHS = (0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2)  # the places of ncells_a to ncells_f in a matrix
 
@@ -46,18 +50,35 @@ def testuple():
     return True, 2, 3, 4
 
 
-def _number(name, scale=1, kind=float, then=(), doc=None):
-    """A property that stands in the state, there `scale` times smaller. then: what is derived anew.
-    """
+def _store(state, values, then):
+    """Sets members of the state, and derives others anew by its methods `then`."""
+    for name, value in values.items():
+        setattr(state, name, copy.copy(value))
+    for method in then:
+        getattr(state, method)()
+
+
+def _number(name, scale=1, kind=float, then=(), sets={}, doc=None):  # noqa: B006
+    """A property that stands in the state, there `scale` times smaller. Members that follow from it
+    are in `sets`."""
     def read(self):
         return kind(getattr(self._state, name) * scale) if scale != 1 else kind(getattr(self._state, name))
 
     def write(self, value):
-        setattr(self._state, name, kind(value) / scale if scale != 1 else kind(value))
-        for method in then:
-            getattr(self._state, method)()
+        _store(self._state, {name: kind(value) / scale if scale != 1 else kind(value), **sets}, then)
 
     return property(read, write, doc=doc)
+
+
+def _tuple(name, scale=1, kind=float, then=(), sets={}):  # noqa: B006
+    """The same of several numbers."""
+    def read(self):
+        return tuple(x * scale for x in getattr(self._state, name))
+
+    def write(self, value):
+        _store(self._state, {name: [kind(x) / scale if scale != 1 else kind(x) for x in value], **sets}, then)
+
+    return property(read, write)
 
 
 def _plain(name, start, kind=None):
@@ -244,35 +265,11 @@ class nanoBragg(Stages, _Names):
     unit_cell_Adeg = property(lambda self: self._arrays.cell(self._get_cell()), _set_cell, doc="unit cell")
     unit_cell_tuple = property(lambda self: tuple(self._get_cell()), _set_cell, doc="unit cell")
 
-    @property
-    def Ncells_abc(self):
-        return tuple(self._state.N)
-
-    @Ncells_abc.setter
-    def Ncells_abc(self, value):
-        self._state.N, self._state.size = [float(n) for n in value], [-1.0] * 3
-        self._state.update_oversample()
-
-    @property
-    def xtal_size_mm(self):
-        return tuple(x * 1e3 for x in self._state.size)
-
-    @xtal_size_mm.setter
-    def xtal_size_mm(self, value):
-        self._state.size = [float(x) / 1e3 for x in value]
-        self._state.update_oversample()
-        self._state.init_interpolator()
-
+    Ncells_abc = _tuple("N", then=("update_oversample",), sets={"size": [-1.0] * 3})
+    xtal_size_mm = _tuple("size", 1e3, then=("update_oversample", "init_interpolator"))
     xtal_shape = _choice(shapetype, "shape")
 
-    @property
-    def missets_deg(self):
-        return tuple(self._state.misset / _deg)
-
-    @missets_deg.setter
-    def missets_deg(self, value):
-        self._state.misset, self._state.user_misset = numpy.array([float(x) for x in value]) * _deg, True
-        self._state.init_cell()
+    missets_deg = _tuple("misset", 1 / _deg, then=("init_cell",), sets={"user_misset": True})
 
     @property
     def Amatrix(self):
@@ -378,16 +375,12 @@ class nanoBragg(Stages, _Names):
         self.unit_cell_Adeg = array.unit_cell()
         self.Fhkl_tuple = array.indices(), array.data()
 
-    interpolate = property(lambda self: self._state.interpolate, lambda self, value: setattr(self._state, "interpolate", int(value)))
+    interpolate = _number("interpolate", kind=int)
 
     # Mosaic domains.
 
-    def _mosaic(self, name, value):
-        setattr(self._state, name, value)
-        self._state.init_steps()
-
-    mosaic_spread_deg = property(lambda self: self._state.mosaic_spread / _deg, lambda self, value: self._mosaic("mosaic_spread", float(value) * _deg))
-    mosaic_domains = property(lambda self: self._state.mosaic_domains, lambda self, value: self._mosaic("mosaic_domains", _whole(value)))
+    mosaic_spread_deg = _number("mosaic_spread", 1 / _deg, then=_STEPS)
+    mosaic_domains = _number("mosaic_domains", kind=_whole, then=_STEPS)
     mosaic_seed = _number("mosaic_seed", kind=_whole)
 
     def set_mosaic_blocks(self, matrices):
@@ -444,14 +437,7 @@ class nanoBragg(Stages, _Names):
         self._state.fpixels = self._state.spixels = 0
         self._state.init_detector()
 
-    @property
-    def oversample(self):
-        return self._state.oversample
-
-    @oversample.setter
-    def oversample(self, value):
-        self._state.oversample, self._state.user_oversample = _whole(value), True
-        self._state.update_oversample()
+    oversample = _number("oversample", kind=_whole, then=("update_oversample",), sets={"user_oversample": True})
 
     @property
     def region_of_interest(self):
@@ -514,35 +500,11 @@ class nanoBragg(Stages, _Names):
     distance_mm = property(lambda self: float(self._state.distance) * 1e3, _set_distance, doc="from the sample to the detector along the beam")
     close_distance_mm = property(lambda self: float(self._state.close_distance) * 1e3, _set_distance, doc="along the detector's normal")
 
-    @property
-    def detector_rotation_deg(self):
-        return tuple(self._state.rotation / _deg)
-
-    @detector_rotation_deg.setter
-    def detector_rotation_deg(self, value):
-        self._state.rotation = numpy.array([float(x) for x in value]) * _deg
-
-    @property
-    def detector_twotheta_deg(self):
-        return self._state.twotheta / _deg
-
-    @detector_twotheta_deg.setter
-    def detector_twotheta_deg(self, value):
-        self._state.twotheta, self._state.pivot = float(value) * _deg, pivot.Beam
-
-    def _sweep(name, scale, unsaid, then=("init_steps",)):  # noqa: N805
-        """A number of a sweep that makes another one unsaid."""
-        def write(self, value):
-            setattr(self._state, name, _whole(value) if scale is None else float(value) / scale)
-            for other in unsaid:
-                setattr(self._state, other, -1)
-            for method in then:
-                getattr(self._state, method)()
-        return property(lambda self: getattr(self._state, name) * (scale or 1), write)
-
-    detector_thick_mm = _sweep("thick", 1e3, ("thickstep",))
-    detector_thicksteps = _sweep("thicksteps", None, ("thickstep",))
-    detector_thickstep_mm = _sweep("thickstep", 1e3, ())
+    detector_rotation_deg = _tuple("rotation", 1 / _deg)
+    detector_twotheta_deg = _number("twotheta", 1 / _deg, sets={"pivot": pivot.Beam})
+    detector_thick_mm = _number("thick", 1e3, then=_STEPS, sets={"thickstep": -1})
+    detector_thicksteps = _number("thicksteps", kind=_whole, then=_STEPS, sets={"thickstep": -1})
+    detector_thickstep_mm = _number("thickstep", 1e3, then=_STEPS)
     detector_attenuation_length_mm = _number("attenuation", 1e3)
     curved_detector, point_pixel = _plain("curved_detector", False, bool), _plain("point_pixel", False, bool)
 
@@ -567,15 +529,7 @@ class nanoBragg(Stages, _Names):
     def energy_eV(self, value):
         self.wavelength_A = 12398.42 / float(value)
 
-    @property
-    def fluence(self):
-        return self._state.fluence
-
-    @fluence.setter
-    def fluence(self, value):
-        self._state.fluence, self._state.flux = float(value), 0.0
-        self._state.init_beam()
-
+    fluence = _number("fluence", then=("init_beam",), sets={"flux": 0.0})
     flux = _number("flux", then=("init_beam",))
     exposure_s = _number("exposure", then=("init_beam",))
     beamsize_mm = _number("beamsize", 1e3, then=("init_beam",))
@@ -593,19 +547,10 @@ class nanoBragg(Stages, _Names):
         self._state.init_steps()
         self._state.init_sources()
 
-    dispsteps = _sweep("dispsteps", None, ("dispstep",), ("init_steps", "init_sources"))
-
-    def _pair(name, scale, kind, unsaid):  # noqa: N805
-        def write(self, value):
-            setattr(self._state, name, [kind(x) if scale == 1 else kind(x) / scale for x in value])
-            setattr(self._state, unsaid, [-1, -1])
-            self._state.init_steps()
-            self._state.init_sources()
-        return property(lambda self: tuple(x * scale for x in getattr(self._state, name)), write)
-
-    divergence_hv_mrad = _pair("divrange", 1e3, float, "divstep")
-    divsteps_hv = _pair("divsteps", 1, _whole, "divstep")
-    divstep_hv_mrad = _pair("divstep", 1e3, float, "divsteps")
+    dispsteps = _number("dispsteps", kind=_whole, then=_SOURCES, sets={"dispstep": -1})
+    divergence_hv_mrad = _tuple("divrange", 1e3, then=_SOURCES, sets={"divstep": [-1, -1]})
+    divsteps_hv = _tuple("divsteps", kind=_whole, then=_SOURCES, sets={"divstep": [-1, -1]})
+    divstep_hv_mrad = _tuple("divstep", 1e3, then=_SOURCES, sets={"divsteps": [-1, -1]})
     round_div = _number("round_div", kind=bool)
 
     def _sources(name, kind):  # noqa: N805
@@ -639,10 +584,10 @@ class nanoBragg(Stages, _Names):
         for i, (xyz, weight, wavelength) in enumerate(zip(*self._state.sources)):
             print(f"{i} {xyz[0]:g} {xyz[1]:g} {xyz[2]:g}   {weight:g} {wavelength:.6g}")
 
-    phi_deg = _sweep("phi", 1 / _deg, ())
-    osc_deg = _sweep("osc", 1 / _deg, ("phistep",))
-    phisteps = _sweep("phisteps", None, ("phistep",))
-    phistep_deg = _sweep("phistep", 1 / _deg, ())
+    phi_deg = _number("phi", 1 / _deg, then=_STEPS)
+    osc_deg = _number("osc", 1 / _deg, then=_STEPS, sets={"phistep": -1})
+    phisteps = _number("phisteps", kind=_whole, then=_STEPS, sets={"phistep": -1})
+    phistep_deg = _number("phistep", 1 / _deg, then=_STEPS)
 
     # Attributes that nothing follows from.
 
