@@ -9,8 +9,7 @@ from dxtbx import flumpy
 
 import nanobragg
 
-from ..compat._simtbx_state import shapetype, unit
-from ..compat.simtbx import _plain
+from ..compat._simtbx_state import _plain, shapetype, unit
 from ._factors import Factors, of_parity
 from ._flex import PixelNumbers
 from ._geometry import Geometry

@@ -8,29 +8,18 @@ import nanobragg
 
 from .. import _core
 from ..response import _whole
-from ._simtbx_state import shapetype
+from ._simtbx_state import _number, _plain, _tuple, shapetype
 from ._small_images import how_to_make
-
-def _of_state(name, scale=1):
-    def write(self, value):
-        setattr(self._state, name, float(value) * scale)
-    return property(lambda self: getattr(self._state, name) / scale, write)
 
 
 class Stages:
     """Methods of nanoBragg."""
 
-    amorphous_density_gcm3, amorphous_molecular_weight_Da = _of_state("density", 1e6), _of_state("molecular_weight")
-
-    @property
-    def amorphous_sample_size_mm(self):
-        """Along the beam, and across it, where 0 is the beam's size."""
-        return tuple(x * 1e3 for x in self._state.sample)
-
-    @amorphous_sample_size_mm.setter
-    def amorphous_sample_size_mm(self, value):
-        self._state.sample = [float(x) / 1e3 for x in value]
-        self._state.init_background()
+    amorphous_density_gcm3 = _number("density", 1e-6)
+    amorphous_molecular_weight_Da = _number("molecular_weight")
+    # Along the beam, and across it, where 0 is the beam's size.
+    amorphous_sample_size_mm = _tuple("sample", 1e3, then=("init_background",))
+    default_Fbg = _plain("default_Fbg", 0.0, float)
 
     @property
     def amorphous_sample_thick_mm(self):
@@ -40,14 +29,6 @@ class Stages:
     def amorphous_sample_thick_mm(self, value):
         self._state.sample[0] = float(value) / 1e3
         self._state.init_background()
-
-    @property
-    def default_Fbg(self):
-        return self._plain.get("default_Fbg", 0.0)
-
-    @default_Fbg.setter
-    def default_Fbg(self, value):
-        self._plain["default_Fbg"] = float(value)
 
     @property
     def Fbg_vs_stol(self):

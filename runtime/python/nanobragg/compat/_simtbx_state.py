@@ -4,6 +4,7 @@ The order in which values are derived from one another decides what a program of
 is simtbx's here, in all that can be read back.
 """
 
+import copy
 import enum
 import math
 import time
@@ -493,3 +494,42 @@ def axes_and_angles(matrices):
     axes = numpy.linalg.svd(r - numpy.eye(3))[2][:, 2]
     odd = numpy.stack([r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]], axis=1) / 2
     return axes, numpy.arctan2((odd * axes).sum(axis=1), (numpy.trace(r, axis1=1, axis2=2) - 1) / 2)
+
+
+# Attributes of nanoBragg that stand in a State, or nowhere else.
+
+def _member(name, read, convert, then, sets, doc=None):
+    """A property that stands in the state. Members that follow from it are in `sets`, methods of
+    the state that derive others anew in `then`."""
+    def write(self, value):
+        for member, new in {name: convert(value), **sets}.items():
+            setattr(self._state, member, copy.copy(new))
+        for method in then:
+            getattr(self._state, method)()
+
+    return property(lambda self: read(getattr(self._state, name)), write, doc=doc)
+
+
+def _number(name, scale=1, kind=float, then=(), sets={}, doc=None):  # noqa: B006
+    """A number that is `scale` times smaller in the state."""
+    if scale == 1:
+        return _member(name, kind, kind, then, sets, doc)
+    return _member(name, lambda x: kind(x * scale), lambda x: kind(x) / scale, then, sets, doc)
+
+
+def _tuple(name, scale=1, kind=float, then=(), sets={}):  # noqa: B006
+    """The same of several numbers."""
+    one = kind if scale == 1 else lambda x: kind(x) / scale
+    return _member(name, lambda numbers: tuple(x * scale for x in numbers),
+                   lambda numbers: [one(x) for x in numbers], then, sets)
+
+
+def _plain(name, start, kind=None):
+    """A property that nothing follows from."""
+    def read(self):
+        return self._plain.get(name, start)
+
+    def write(self, value):
+        self._plain[name] = value if kind is None else kind(value)
+
+    return property(read, write)

@@ -13,7 +13,6 @@ NumPy's. In a process of cctbx, ``nanobragg.cctbx`` provides the same class with
 the name that simtbx imports.
 """
 
-import copy
 import math
 import operator
 import pickle
@@ -25,7 +24,8 @@ import nanobragg
 
 from .._errors import unknown
 from ._simtbx_stages import Stages
-from ._simtbx_state import STAR, State, _deg, axes_and_angles, convention, pivot, shapetype, star_width, unit  # noqa: F401
+from ._simtbx_state import STAR, State, _deg, _number, _plain, _tuple, axes_and_angles, star_width, unit
+from ._simtbx_state import convention, pivot, shapetype  # noqa: F401
 from ._small_images import how_to_make
 
 _elsewhere = {
@@ -48,48 +48,6 @@ WIDTHS = (0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2)  # the places of ncells_
 def testuple():
     """A tuple that begins with: is NaN known here?"""
     return True, 2, 3, 4
-
-
-def _store(state, values, then):
-    """Sets members of the state, and derives others anew by its methods `then`."""
-    for name, value in values.items():
-        setattr(state, name, copy.copy(value))
-    for method in then:
-        getattr(state, method)()
-
-
-def _number(name, scale=1, kind=float, then=(), sets={}, doc=None):  # noqa: B006
-    """A property that stands in the state, there `scale` times smaller. Members that follow from it
-    are in `sets`."""
-    def read(self):
-        return kind(getattr(self._state, name) * scale) if scale != 1 else kind(getattr(self._state, name))
-
-    def write(self, value):
-        _store(self._state, {name: kind(value) / scale if scale != 1 else kind(value), **sets}, then)
-
-    return property(read, write, doc=doc)
-
-
-def _tuple(name, scale=1, kind=float, then=(), sets={}):  # noqa: B006
-    """The same of several numbers."""
-    def read(self):
-        return tuple(x * scale for x in getattr(self._state, name))
-
-    def write(self, value):
-        _store(self._state, {name: [kind(x) / scale if scale != 1 else kind(x) for x in value], **sets}, then)
-
-    return property(read, write)
-
-
-def _plain(name, start, kind=None):
-    """A property that nothing follows from."""
-    def read(self):
-        return self._plain.get(name, start)
-
-    def write(self, value):
-        self._plain[name] = value if kind is None else kind(value)
-
-    return property(read, write)
 
 
 def _axis(name):
@@ -437,7 +395,8 @@ class nanoBragg(Stages, _Names):
         self._state.fpixels = self._state.spixels = 0
         self._state.init_detector()
 
-    oversample = _number("oversample", kind=_whole, then=("update_oversample",), sets={"user_oversample": True})
+    oversample = _number("oversample", kind=_whole, then=("update_oversample",),
+                         sets={"user_oversample": True})
 
     @property
     def region_of_interest(self):
