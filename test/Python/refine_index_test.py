@@ -1256,6 +1256,7 @@ class OfResponse(unittest.TestCase):
             rows.append((fast + 0.5, slow + 0.5))
         flat = np.full(bright.shape, 3.0)
         boxes = Boxes.around(np.array(rows), 7, flat, flat > 0, flat)
+        boxes = boxes.with_reflections(np.ones((len(boxes.rows), 3), int))
         model = Blocks(sim, boxes, measurement=Measurement(response=Response(("gauss", 172.0)), seconds=0.01))
         truth, groups = np.zeros(model.size), np.array(model.groups())
         truth[groups == "psf"], truth[groups == "dead_time"], truth[groups == "mosaicity"] = np.log(1.4), 0.3, 0.1
@@ -1659,7 +1660,7 @@ class OfGeometry(unittest.TestCase):
                 *_, shifted, away = orient(spots + off, np.ones(len(spots)), np.array(cell, float), True)
                 self.assertGreater(shifted, 0.6, msg=str(cell))
                 np.testing.assert_allclose(away, off, atol=1.5e-3, err_msg=str(cell))
-                far = q[np.linalg.norm(q, axis=1) > 0.32]  # of a detector that is far from the beam
+                far = q[np.linalg.norm(q, axis=1) > 0.32]  # the detector is far from the beam
                 self.assertIsNotNone(orient(far, np.ones(len(far)), np.array(cell, float), True))
             # The same lattice: what turns one into the other maps indices on whole numbers.
             same = np.linalg.inv(turn @ basis) @ found @ basis

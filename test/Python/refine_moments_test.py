@@ -24,6 +24,12 @@ SPREAD = {"orientation": 1.5e-3, "cell": 1.0, "distance": 0.4, "centre": 0.17, "
 FOUND = {"orientation": 1.5e-4, "cell": 0.05, "distance": 5e-3, "centre": 0.015, "mosaicity": 0.05, "bandwidth": 0.25, "divergence": 0.7}
 
 
+def box_of(hkl, at, background):
+    """One box about a place (fast, slow) that a reflection has light in."""
+    boxes = Boxes.around(np.array([at]), 2, background, background > 0, background)
+    return boxes.with_reflections(np.tile(hkl, (len(boxes.rows), 1)))
+
+
 class Measured(unittest.TestCase):
     def test_spots_of_known_shape(self):
         """Sums of normal distributions over pixels, each beside another spot, in noise."""
@@ -91,7 +97,7 @@ class Fitted(unittest.TestCase):
         seen = Moments.measured(at, photons, flat > 0, flat, 4)
         grid, lowest = cls.factors
         sim.structure_factors = grid * np.exp(random.normal(scale=DOUBT, size=grid.shape)), lowest
-        blocks = Blocks(sim, Boxes.around(at[:1], 2, photons, flat > 0, flat), Crystals("tetragonal"))
+        blocks = Blocks(sim, box_of(hkl[0], at[0], flat), Crystals("tetragonal"))
         none = np.zeros(seen.known.sum(), int)
         return blocks, MomentFit(seen.chosen(seen.known), hkl[seen.known], none, none, 0.0)
 
@@ -114,8 +120,7 @@ class Fitted(unittest.TestCase):
         _, fit = self.stills[0]
         response = Response(("gauss", 80.0))
         flat, sim = np.ones((PIXELS, PIXELS)), self.simulator(np.random.default_rng(0), **response.of_detector(0.172))
-        boxes = Boxes.around(fit.seen.at[:1], 2, flat, flat > 0, flat)
-        blocks = Blocks(sim, boxes, Crystals("tetragonal"), Measurement(response=response))
+        blocks = Blocks(sim, box_of(fit.spots[0][0], fit.seen.at[0], flat), Crystals("tetragonal"), Measurement(response=response))
         groups, x = np.array(blocks.groups()), np.zeros(blocks.size)
         found, _ = fit.run(blocks, fit.brightened(blocks, x), ~np.isin(groups, HELD), x, np.full(len(x), 1.0))
         self.assertEqual(found[groups == "psf"], 0)
@@ -162,7 +167,7 @@ class OfObliqueCells(unittest.TestCase):
         widths = np.linalg.norm(hkl @ [[a, d, f], [d, b, e], [f, e, c]], axis=1)
         np.testing.assert_allclose(widths, 2000 * np.linalg.norm(hkl @ np.linalg.inv(real).T, axis=1), rtol=1e-6)
         flat = np.ones((20, 20))
-        blocks = Blocks(sim, Boxes.around(np.array([[9.5, 9.5]]), 2, flat, flat > 0, flat), Crystals("hexagonal"))
+        blocks = Blocks(sim, box_of((1, 2, 3), (9.5, 9.5), flat), Crystals("hexagonal"))
         self.assertEqual([name for name in blocks.names if name.startswith("size")], ["size a", "size b", "size c", "size ab"])
         x = np.zeros(blocks.size)
         names = [f"ncells_{axis}" for axis in "abcd"]

@@ -6,7 +6,7 @@ import dataclasses
 import numpy
 
 from ._crystal import OrientedCell
-from ._positions import Panels, scattering_vectors
+from ._positions import Panels
 from ._response import Response, counted
 
 METRES = 1e10  # from 1/A to 1/m
@@ -100,21 +100,6 @@ def _along(sim):
     return numpy.column_stack([-fast, -slow, normal])
 
 
-def rows_of(boxes, origins):
-    """Pixels of a simulator: panel, slow, fast. origins: of Measurement."""
-    return numpy.column_stack([boxes.panel, boxes.rows - origins[boxes.panel if len(origins) > 1 else 0]])
-
-
-def squares(sim, boxes, measurement):
-    """1/d^2 of each pixel, 1/A^2."""
-    found, own, rows = numpy.empty(len(boxes.rows)), sim.copy(), rows_of(boxes, measurement.origins)
-    for number in numpy.unique(boxes.exposure):
-        where = boxes.exposure == number
-        own.set(**measurement.exposures[number])
-        found[where] = (scattering_vectors(own, rows[where, 0], rows[where, 1:])**2).sum(axis=1) / METRES**2
-    return found
-
-
 @dataclasses.dataclass(frozen=True)
 class Lattice:
     """A crystal as its blocks have it. matrix: columns a*, b*, c*, 1/A, of all blocks by their
@@ -206,11 +191,12 @@ class Blocks:
         """At these pixels from now on."""
         self.count, self.parts, self.drawn = len(boxes.rows), [], {}
         self.background, self.ratio = boxes.background, 1.0
-        rows = rows_of(boxes, self.measurement.origins)
+        origins = self.measurement.origins
+        rows = numpy.column_stack([boxes.panel, boxes.rows - origins[boxes.panel if len(origins) > 1 else 0]])
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
             self.parts.append(self._part(self.sim.at_pixels(rows[where]), self.measurement.exposures[number], where))
-        self.squares = squares(self.sim, boxes, self.measurement)  # where the detector was at the start
+        self.squares = boxes.squares([cell.matrix(numpy.zeros(cell.size)) for cell in self.cells])  # of the cells at the start
 
     def _part(self, sim, exposure, where):
         sim.set(**exposure)

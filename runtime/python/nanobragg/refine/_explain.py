@@ -10,7 +10,6 @@ from ..experiment import Beam, Crystal, Detector
 from ..simulator import Simulator
 from ._background import variance
 from ._blocks import OF_SET, Blocks
-from ._blocks import squares as q2
 from ._integration import Integrated, box_levels, integrate
 from ._moments import MomentFit, brightest
 from ._spot_fit import Known, SpotFit
@@ -121,6 +120,11 @@ class Boxes:
         """Over each box."""
         return numpy.bincount(self.box, weights=values, minlength=self.count)
 
+    def squares(self, matrices):
+        """1/d^2 (1/A^2) of each pixel's reflection. matrices: a*, b*, c* (1/A) of each lattice."""
+        matrices = numpy.array(matrices)[self.hkl[:, 3] if len(matrices) > 1 else 0]
+        return ((matrices @ self.hkl[:, :3, None])**2).sum(axis=(1, 2))[self.reflection]
+
     def lattices(self):
         """The lattice of most pixels of each box."""
         return numpy.argmax([self.sums(self.lattice == k) for k in range(self.lattice.max(initial=0) + 1)], axis=0)
@@ -216,12 +220,11 @@ def simulators_of_still(parts, plane, missing, grid, lowest):
     return sim, plain
 
 
-def telling(sim, boxes, light, measurement):
+def telling(boxes, light, squares, wavelength):
     """Numbers of the boxes that matter most for a fit: far from the beam spots say more of the
-    crystal, and are weaker. light: photons of each box's spot."""
-    distances = q2(sim, boxes, measurement)
-    cosine = numpy.maximum(1 - distances * (1e10 * sim["wavelength"])**2 / 2, 0.1)  # cosine of the scattering angle
-    away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(distances))), 1)
+    crystal, and are weaker. light: photons of each box's spot. squares: of Boxes. wavelength: A."""
+    cosine = numpy.maximum(1 - squares * wavelength**2 / 2, 0.1)  # cosine of the scattering angle
+    away = boxes.sums(1 / cosine**2 - 1) / numpy.maximum(boxes.sums(numpy.ones(len(squares))), 1)
     order, of, rank = numpy.argsort(-light * away), boxes.lattices(), numpy.zeros(boxes.count, int)
     for lattice in range(of.max(initial=0) + 1):  # as many of each
         mine = order[of[order] == lattice]

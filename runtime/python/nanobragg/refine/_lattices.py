@@ -38,10 +38,13 @@ _SCALE = 0.01  # by which scattering vectors of a further lattice may be longer 
 def fit_stages(fitted, spots, system, stages, held=False):
     """held: the detector stays."""
     length = numpy.sort(numpy.linalg.norm(fitted.detector.scattering_vectors(spots.at), axis=1))
-    several = length[:_SEVERAL].max(initial=0.0)  # small cells have few spots at low angles
+    several, last = length[:_SEVERAL].max(initial=0.0), None  # small cells have few spots at low angles
     for limit, tolerance, degrees, free in stages:
         fitted = assign(fitted, spots.at, tolerance, numpy.radians(degrees), max(limit, several))
         use = fitted.indexed
+        before, last = last, (free, use.tobytes(), fitted.hkl[use].tobytes())
+        if last == before:
+            continue
         if use.sum() < 10:
             raise Rejected(f"{use.sum()} of its {len(spots)} spots are near reflections of the model; another crystal, or "
                            "several of them")

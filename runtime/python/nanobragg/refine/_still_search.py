@@ -54,10 +54,12 @@ def in_photons(image, usable, noise):
         return image
     for _ in range(2):  # spots are better known when the noise is
         found = noise_of(image.photons, usable, image.pedestal)
+        if found == Noise():
+            return dataclasses.replace(image.in_photons(found), counting=True)
         photons = image.in_photons(found)
         _, strong = find_spots(photons.photons, usable, even=False)
         usable = usable & ~about_spots(strong)
-    return dataclasses.replace(photons, counting=found == Noise())
+    return photons
 
 
 @dataclasses.dataclass(frozen=True)

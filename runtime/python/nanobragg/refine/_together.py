@@ -14,6 +14,7 @@ from ._still_search import search_still
 
 _SEVERAL = 3  # stills that know more of a detector than each alone
 _REFITS = 3  # fits of the stills of a detector, each with the displacements of the one before
+_STANDING = 0.02  # pixels by which these change at least, for another fit
 
 
 def bring_together(stills, path, search, wanted):
@@ -50,9 +51,11 @@ def _share_detector(stills, model, distances):
             continue
         tilts = {"tilts": tuple(numpy.median([s.fitted.detector.tilts for s in group], axis=0).tolist())} if several else {}
         free = {"mosaic": 0.5, "shape": 3e-3}
-        for _ in range(_REFITS):
-            modules = _modules(group)
+        for number in range(_REFITS):
+            before, modules = group[0].fitted.detector.modules, _modules(group)
             if not several and not modules.distortion:
+                break
+            if number and max(numpy.abs(modules.off(still.found.at) - before.off(still.found.at)).max() for still in group) < _STANDING:
                 break
             for still in group:
                 detector = dataclasses.replace(still.fitted.detector, modules=modules, **tilts)
