@@ -29,9 +29,9 @@ _ELSEWHERE = numpy.array([(11, 7), (-7, 11), (-11, -7), (7, -11), (17, -3), (-3,
 _DOMAIN = numpy.radians(1.5)  # lattices that are turned by less are domains of one crystal, which sets of mosaic blocks explain better
 _MOST_SPOTS, _NEAR_SPOTS = 0.8, 0.9  # part of the spots, and pixels from their reflections, of lattices that are not doubted
 _NEAR_ALONE = 1.3  # pixels likewise of one that explains them alone: a wrong place of the beam makes several, or finds few spots
-_ENOUGH = 20  # spots by which the beam is looked for
+_ENOUGH = 20  # spots by which the beam, or a further lattice of a dense pattern, is looked for
 _BESIDE, _SAME = 40.0, 8.0  # pixels: how far from the header's place it is looked for, and between places that are tried
-_OWN = 0.5  # part of the spots of a further lattice, but for those near it by chance, that no other one has without it
+_OWN = 0.5  # part of the spots of a further lattice that no other one has without it
 _SCALE = 0.01  # by which scattering vectors of a further lattice may be longer or shorter than the first one's
 
 
@@ -188,7 +188,7 @@ def _with_others(found, spots, model, most):
             break
         more = found if _is_domain(other, found) else refit([*found, other], spots, model.system, STAGES[-1:])
         gained = _indexed(more).sum() - _indexed(found).sum()
-        if len(more) > len(found) and gained > _OWN * (more[-1].indexed.sum() - _by_chance(more[-1], spots)):
+        if len(more) > len(found) and _has_own(more[-1], gained, spots):
             found = more
         else:
             others &= ~(rest & other.indexed)
@@ -198,6 +198,13 @@ def _with_others(found, spots, model, most):
     if len(found) == 1 or abs(longer - 1) < 1e-7:
         return found
     return assigned(at_distance(found, found[0].detector.distance / longer), spots)
+
+
+def _has_own(lattice, gained, spots):
+    """Whether enough of its spots are no other lattice's. gained: so many. Where reflections are
+    dense, many spots of others are near its own by chance."""
+    count = lattice.indexed.sum()
+    return gained > _OWN * count or gained >= _ENOUGH and (count - gained) < _by_chance(lattice, spots) * (1 - gained / len(spots))
 
 
 def at_distance(lattices, distance):

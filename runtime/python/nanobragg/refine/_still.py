@@ -39,7 +39,7 @@ class Still(Tried):
 
     spots: int = 0
     indexed: int = 0
-    rms_px: float = numpy.nan  # between bright spots and their reflections
+    rms_px: float = numpy.nan  # between bright spots and their reflections; all spots, where none is bright
     rms_px_all: float = numpy.nan  # over all that are indexed
     distance_mm: float = numpy.nan
     chi2_background: float = numpy.nan
@@ -89,7 +89,8 @@ def take(still, lattices):
     still.lattices, indexed = lattices, numpy.any([one.indexed for one in lattices], axis=0)
     still.indexed, away = int(indexed.sum()), numpy.linalg.norm(still.of_spots("off"), axis=1)
     rms = lambda which: float(numpy.sqrt((away[which]**2).mean())) if which.any() else numpy.nan
-    still.rms_px, still.rms_px_all = rms(indexed & (still.found.light > STRONG)), rms(indexed)
+    bright = indexed & (still.found.light > STRONG)
+    still.rms_px, still.rms_px_all = rms(bright if bright.any() else indexed), rms(indexed)
     still.distance_mm = still.fitted.detector.distance
     if still.dark is not None:
         still.dark.lattice = numpy.minimum(still.dark.lattice, len(lattices) - 1)

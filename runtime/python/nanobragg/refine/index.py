@@ -237,7 +237,9 @@ def _explain(stills, model, deal, how, kept, done=lambda still: None, mine=lambd
             still.why = f"its pixels were not explained: {result}"
         else:
             first = still.explained is None
-            still.explained, still.rms_px = result, result.rms_px
+            still.explained = result
+            if numpy.isfinite(result.rms_px):
+                still.rms_px = result.rms_px
             if first:  # structure factors are the model's own
                 compare_fit(still, model)
             still.distance_mm = distance_of(still)
