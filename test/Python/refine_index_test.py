@@ -1125,6 +1125,8 @@ class OfNoise(unittest.TestCase):
         # Weak reflections are most of a faint image's background, and a box has two photons of it.
         faint = Boxes.around(at, 7, random.poisson(0.01 + light).astype(float), np.ones(light.shape, bool), np.full(light.shape, 0.025))
         np.testing.assert_allclose(box_levels(faint, light[tuple(faint.rows.T)] < 1e-3), 0.4, atol=0.04)
+        faint.data[0] = 1e6  # light of a spot that the model has a pixel farther
+        np.testing.assert_allclose(box_levels(faint, light[tuple(faint.rows.T)] < 1e-3), 0.4, atol=0.04)
 
     def test_backgrounds_have_parts(self):
         """A ring, a halo about a spot, and structure that a coarse field would not follow."""
@@ -1743,8 +1745,8 @@ class OfKinds(unittest.TestCase):
             F = np.sqrt(random.exponential(size=len(hkl))) * 400 * np.sqrt(np.prod(cell[:3]) / 1e5) * np.exp(-how["B"] * squares / 4)
             with open(model, "wb") as file:
                 file.write(_core.mtz(group, list(map(float, cell)), 1.0, [("F", "F"), ("SIGF", "Q")], np.column_stack([hkl, F, 0.01 * F])))
-            for image in images:
-                subprocess.run([sys.executable, "-m", "nanobragg.simulate", "-hkl", model, "-mosaic", str(how["mosaic"]), f"--bandwidth-sigma={how['bandwidth']}",
+            for number, image in enumerate(images):
+                subprocess.run([sys.executable, "-m", "nanobragg.simulate", "-hkl", model, "-seed", str(seed + 100 * number), "-mosaic", str(how["mosaic"]), f"--bandwidth-sigma={how['bandwidth']}",
                                 "-divergence_sigma", str(how["divergence"]), "-lambda", "1", "-N", str(how["N"]), "-distance", "110", "-gauss_xtal",
                                 "--average=closed", "-water", "0.2", "-polar", "0.99", "-detpixels", "1000", "-pixel", "0.12", "-fluence",
                                 str(how["fluence"]), "-misset", *map(str, random.uniform(-180, 180, 3)), "-nopgm", "--quiet", *how["beam"],
@@ -1774,9 +1776,11 @@ class OfKinds(unittest.TestCase):
     def test_sharp_spots_of_millions_of_photons(self):
         """From the moments of spots, which are up to 0.4 pixels off, to pixels that agree to their
         noise; and the distance that the stills share is not known well enough for these."""
-        for still in self.stills(11, "P 21 21 21", count=6, **self.SHARP):
+        stills = self.stills(11, "P 21 21 21", count=6, **self.SHARP)
+        self.assertLess(np.median([still.explained.chi2 for still in stills]), 2)
+        for still in stills:
             self.assertTrue(still.shared)
-            self.assertLess(still.explained.chi2, 5)
+            self.assertLess(still.explained.chi2_profiles, 3)
             self.assertAlmostEqual(still.explained.lattices[0].mosaicity / 0.01, 1, delta=0.05)
 
 

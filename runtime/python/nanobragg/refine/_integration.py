@@ -21,6 +21,7 @@ _SHARE = 1e-3  # part of a reflection's light that a set of blocks has at least 
 _FAINT = 1e-5  # part of a reflection's light in a pixel that is left out
 _ROUNDS = 5  # solutions, each with the weights of the one before
 _OFFSETS = (1e-3, 3e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)  # sigmas of a box's background, parts of the still's, that are tried
+_BRIGHTEST = 5.0  # sigmas by which pixels without light may be brighter
 _USUAL = 3.0  # sigmas from the background of all boxes that those of one are usually
 _MEDIAN = 0.455  # the square of a normal number is as often less as it is more
 
@@ -170,7 +171,9 @@ def _solved(profiles, boxes, response):
 
 def box_levels(boxes, dark):
     """The background of each box over that of the image, by pixels without light of the model, and
-    by how alike these are in all boxes. Weak reflections are a part of the image's background."""
+    by how alike these are in all boxes. Weak reflections are a part of the image's background; light
+    of a spot that the model has elsewhere is not."""
+    dark = dark & (boxes.data < (1 + _BRIGHTEST * _OFFSETS[-1]) * boxes.background + _BRIGHTEST * numpy.sqrt(boxes.background + 1))
     data, expected, common = boxes.data[dark], boxes.background[dark], 1.0
     over = lambda values: numpy.bincount(boxes.box[dark], weights=values, minlength=boxes.count)
     found, number = over(data), over(expected)
