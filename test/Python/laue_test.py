@@ -72,6 +72,16 @@ def upright(cell, turn, strain=0.0):
     return np.linalg.inv(rotation(np.array(turn)) @ (np.eye(3) + strain) @ real_basis(np.array(cell))).T
 
 
+def listed(camera, pixels):
+    """An experiment list with this camera."""
+    panel = {"name": "Panel", "type": "SENSOR_PAD", "fast_axis": camera.fast.tolist(), "slow_axis": camera.slow.tolist(),
+             "origin": camera.corner.tolist(), "image_size": [pixels, pixels], "pixel_size": [camera.pixel] * 2,
+             "trusted_range": [-1, 1e7], "thickness": 0, "material": "", "mu": 0}
+    return {"__id__": "ExperimentList", "experiment": [{"__id__": "Experiment", "beam": 0, "detector": 0}], "crystal": [], "imageset": [],
+            "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0}], "goniometer": [], "scan": [],
+            "detector": [{"panels": [panel]}]}
+
+
 def run(*words):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -246,6 +256,37 @@ class Proteins(unittest.TestCase):
         turns = [matrix @ np.diag(d) @ np.linalg.inv(true) for d in ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]
         self.assertLess(min(np.linalg.norm(one - np.eye(3)) for one in turns), np.radians(0.5))
 
+    def test_white_with_two_choices_of_axes(self):
+        """Light tells which of two axes is a, where spots stand at the same places."""
+        cell, turn, count = [46.0, 46.0, 60.0, 90.0, 90.0, 90.0], (0.3, 0.5, 0.7), 24
+        camera = Camera(np.array([-45.0, 44.0, -150.0]), np.array([1.0, 0, 0]), np.array([0.0, -1, 0]), 0.15)
+        hkl = np.stack(np.meshgrid(*[np.arange(-count, count + 1)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+        grid = np.random.default_rng(3).rayleigh(100, [2 * count + 1] * 3)
+        orbit = [hkl @ m for m in ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 0], [-1, 0, 0], [0, 0, 1]])]
+        orbit = np.array([sign * one @ np.diag(d) for one in orbit for d in ((1, 1, 1), (-1, -1, 1)) for sign in (1, -1)])
+        first = np.lexsort(orbit.transpose(2, 0, 1), axis=0)[0]
+        F = grid[tuple((orbit[first, np.arange(len(hkl))] + count).T)]
+        F = np.where(hkl.sum(axis=1) % 2, 0, F).reshape(grid.shape)
+        wavelengths = np.linspace(0.75, 1.5, 81)
+        with tempfile.TemporaryDirectory() as folder:
+            model, path = os.path.join(folder, "model.mtz"), os.path.join(folder, "still.npy")
+            use = (F.ravel() > 0) & (np.linalg.norm(hkl / cell[:3], axis=1) < 0.35)
+            with open(model, "wb") as file:
+                file.write(nb._core.mtz("I 4", cell, 1.0, [("F", "F"), ("SIGF", "Q")],
+                                        np.column_stack([hkl, F.ravel(), F.ravel() / 100])[use]))
+            for swap in (np.eye(3), np.array([[0, 1, 0], [1, 0, 0], [0, 0, -1]])):
+                true = upright(cell, turn) @ swap
+                np.save(path, simulated(camera, [(true, 1.0)], {"structure_factors": (F, (-count,) * 3), "default_F": 0, "dmin": 2.9e-10},
+                                        (wavelengths, np.ones(81)), shape=(600, 600), fluence=2e25, ncells=60, mosaic=0.05, background=1.0))
+                geometry = os.path.join(folder, "camera.expt")
+                with open(geometry, "w") as file:
+                    json.dump(listed(camera, 600), file)
+                still, = laue([path], model, (HC / 1.5, HC / 0.75), geometry=geometry, lattices=1, workers=1, noise=(1.0, 0.0))
+                self.assertEqual((still.status, still.verdict[0]), ("indexed", "good"), still.verdict)
+                turns = [np.linalg.matrix_power(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]), n) for n in range(4)]
+                off = [still.crystals[0].matrix @ one @ np.linalg.inv(true) - np.eye(3) for one in turns]
+                self.assertLess(min(map(np.linalg.norm, off)), 0.01)
+
     def test_pink(self):
         """The slope of a narrow spectrum moves spots by pixels; camera and flux come out."""
         cell, group = [78.0, 80.0, 83.0, 90.0, 90.0, 90.0], "P 21 21 21"
@@ -258,16 +299,11 @@ class Proteins(unittest.TestCase):
         image = simulated(camera, [(upright(cell, turn), 1.0)], {"structure_factors": (grid, (-30, -30, -30)), "default_F": 0}, flux,
                           fluence=3e27, ncells=30, mosaic=0.05)
         with tempfile.TemporaryDirectory() as folder:
-            path, listed = os.path.join(folder, "still.npy"), os.path.join(folder, "camera.expt")
+            path, geometry = os.path.join(folder, "still.npy"), os.path.join(folder, "camera.expt")
             np.save(path, image)
-            with open(listed, "w") as file:
-                json.dump({"__id__": "ExperimentList", "experiment": [{"__id__": "Experiment", "beam": 0, "detector": 0}],
-                           "beam": [{"__id__": "monochromatic", "direction": [0, 0, 1], "wavelength": 1.0}], "crystal": [], "imageset": [],
-                           "goniometer": [], "scan": [], "detector": [{"panels": [{
-                               "name": "Panel", "type": "SENSOR_PAD", "fast_axis": [1, 0, 0], "slow_axis": [0, -1, 0],
-                               "origin": [-60.3, 58.2, -151.0], "image_size": [PIXELS, PIXELS], "pixel_size": [0.12, 0.12],
-                               "trusted_range": [-1, 1e7], "thickness": 0, "material": "", "mu": 0}]}]}, file)
-            still, = laue([path], " ".join(map(str, cell)) + " " + group, (HC / 1.035, HC / 0.965), geometry=listed, lattices=1, workers=1,
+            with open(geometry, "w") as file:
+                json.dump(listed(Camera(np.array([-60.3, 58.2, -151.0]), camera.fast, camera.slow, 0.12), PIXELS), file)
+            still, = laue([path], " ".join(map(str, cell)) + " " + group, (HC / 1.035, HC / 0.965), geometry=geometry, lattices=1, workers=1,
                           noise=(1.0, 0.0))
         self.assertEqual(still.status, "indexed", still.why)
         self.assertGreater(still.indexed, 0.7 * len(still.at))

@@ -132,6 +132,7 @@ class OfASimulatedSweep(unittest.TestCase):
         self.assertEqual(sweep.status, "refined", sweep.why)
         self.assertLess(abs(sweep.chi2_poisson - 1), 0.1)
         self.assertLess(sweep.rms_px, 0.1)
+        self.assertEqual(sweep.verdict, ("good", ""))
         self.assertLess(_degrees(sweep.matrix @ np.linalg.inv(_crystal(self.truth))), 0.015)
         refined = _files.read_experiments(os.path.join(self.folder.name, "of_panels", "refined.expt"))
         self.assertLess(_degrees(setting @ fixed @ _crystal(refined) @ np.linalg.inv(sweep.matrix)), 1e-5)  # arccos tells no less than 1.2e-6
@@ -186,6 +187,22 @@ class OfASimulatedSweep(unittest.TestCase):
         known = sweep.columns["bright"] & ((end <= 6) | (first >= 7))
         said = table["intensity.sum.value"][sweep.rows][known]
         self.assertAlmostEqual(sweep.sums, np.median(sweep.columns["foreground_model"][known] / said), places=12)
+
+    def test_a_fit_that_ends_elsewhere_is_not_good(self):
+        def change(listed):
+            off = rotation(np.radians([0.1, 0.1, 0.3])) @ _crystal(listed)
+            listed["crystal"][0] |= {f"real_space_{n}": v.tolist() for n, v in zip("abc", np.linalg.inv(off))}
+
+        path, out = self._started("elsewhere", change), os.path.join(self.folder.name, "of_elsewhere")
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            main(["sweep", path, os.path.join(self.folder.name, "truth.refl"), "--system=orthorhombic", "--sets=1", f"--out={out}",
+                  "--fix=orientation,distance,centre,tilt,axis,cell"])
+        self.assertRegex(said.getvalue(), "; (bad|doubtful): (chi-square of bright reflections is|bright reflections are|the model has) ")
+        with open(os.path.join(out, "sweeps.csv"), newline="") as file:
+            row, = csv.DictReader(file)
+        self.assertIn(row["verdict"], ("bad", "doubtful"))
+        self.assertIn(row["reason"], said.getvalue())
 
     def test_what_does_not_fit_is_refused_with_a_reason(self):
         table = dict(_files.read_reflections(os.path.join(self.folder.name, "truth.refl")))

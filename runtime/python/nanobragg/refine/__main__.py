@@ -107,6 +107,12 @@ def _counted(results, status, given, spots):
     return 1
 
 
+def _unless_good(result):
+    """The verdict on a result for the end of a line."""
+    word, why = result.verdict
+    return "" if word == "good" else f"; {word}: {why}"
+
+
 def _say(sentence):
     _print(f"nb-refine: {sentence}")
 
@@ -250,7 +256,7 @@ def _laue(given):
         counts = [str(len(crystal.spot)) for crystal in still.crystals]
         several = f" by {len(counts)} crystals ({', '.join(counts)})" if len(counts) > 1 else ""
         text = (f"{still.indexed} of {len(still.at)} spots indexed{several}, {still.rms_px:.2f} pixels from their reflections, distance "
-                f"{still.fit.camera.distance:.2f} mm" if still.status == "indexed" else f"rejected: {still.why}")
+                f"{still.fit.camera.distance:.2f} mm{_unless_good(still)}" if still.status == "indexed" else f"rejected: {still.why}")
         _print(f"{still.image}: {text} ({still.seconds:.2f} s, {progress.step()})")
 
     from ._lattices import MOST_LATTICES
@@ -266,7 +272,7 @@ def _sweeps(given):
         axis = "its axis held" if sweep.axis_unsure else f"its axis by {sweep.axis_turned:.4f}"
         sums = f", {sweep.sums:.3f} of the table's photons" if sweep.sums == sweep.sums else ""
         text = (f"rotated by {sweep.turned:.4f} degrees, {axis}, chi-square {sweep.chi2_poisson:.3g} per pixel of {sweep.bright} "
-                f"reflections above 10 sigmas ({sweep.chi2:.3g} where no variance is below one photon){sums}"
+                f"reflections above 10 sigmas ({sweep.chi2:.3g} where no variance is below one photon){sums}{_unless_good(sweep)}"
                 if sweep.status == "refined" else f"rejected: {sweep.why}")
         _print(f"sweep {sweep.index}: {text} ({sweep.seconds:.2f} s)")
 

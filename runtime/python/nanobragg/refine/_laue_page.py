@@ -79,6 +79,7 @@ def page(stills, good, table, lattices):
              _report.table(lattices[0], lattices[1:])]
     for still in good:
         parts += [_report.element("h2", os.path.basename(still.image)),
+                  _report.element("p", ": ".join(filter(None, still.verdict))),
                   _report.element("p", f"{still.indexed} of {len(still.at)} spots indexed, {still.rms_px:.3f} pixels from their reflections (rms). "
                                        f"Colours from {still.band[0]:g} keV (red) to {still.band[1]:g} keV (violet); circles about spots of several "
                                        "orders; crosses where no crystal has a reflection."),

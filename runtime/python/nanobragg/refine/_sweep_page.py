@@ -77,7 +77,7 @@ def _curves(x, data, sigma, line, width=220, height=130):
 def page(sweep, table, pictures=12):
     """HTML of a Sweep."""
     result, boxes, found = sweep.explained, sweep.boxes, sweep.columns
-    parts = [f"<h2>Sweep {sweep.index}</h2>"]
+    parts = [f"<h2>Sweep {sweep.index}</h2>", _report.element("p", ": ".join(filter(None, sweep.verdict)))]
     if sweep.axis_unsure is not None:
         parts.append(f"<p>The goniometer's axis is held at that of the list, since the pixels "
                      f"determine it only to {sweep.axis_unsure:.2g} "

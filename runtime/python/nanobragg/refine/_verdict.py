@@ -44,9 +44,13 @@ def _against(still):
 
 
 def verdict(still):
-    """"good", "doubtful" or "bad", and what speaks against the result."""
-    if still.status == "rejected":
-        return "bad", ""
-    found = list(_against(still))
+    """judged() of a still."""
+    return ("bad", "") if still.status == "rejected" else judged(_against(still))
+
+
+def judged(against):
+    """"good", "doubtful" or "bad", and what speaks against the result. against: whether each reason
+    makes it doubtful, whether bad, and a sentence."""
+    found = list(against)
     bad, doubtful = ([why for *against, why in found if against[which]] for which in (1, 0))
     return ("bad", bad[0]) if bad else ("doubtful", doubtful[0]) if doubtful else ("good", "")

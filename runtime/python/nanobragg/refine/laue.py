@@ -29,6 +29,7 @@ from ._still import Tried
 from ._still_files import identifier
 from ._still_search import in_photons
 from ._threads import one_blas_thread
+from ._verdict import judged
 from ._workers import each
 
 _HALF = 5  # pixels: boxes in which spots are measured
@@ -40,6 +41,7 @@ _NEAR = 1.0  # pixels of a spot that is explained
 _TIMES = 2.0  # as many spots as by chance have to be near rays, at least: the fit has chosen among many
 _ROUNDS = 3  # in which places, widths and light are fitted in turn
 _FEWEST = 8  # spots of a crystal
+_AS_MANY = 0.9  # part of the most spots that a choice of axes explains, among which the light decides
 _ENOUGH = 0.5  # part of the spots that are explained, with which no other orientation is tried
 _ELSEWHERE = numpy.array([(41, 17), (-17, 41), (-41, -17), (17, -41)])  # pixels, where spots are near rays by chance
 GROUPS = ("orientation", "strain", "distance", "centre", "tilt", "flux")
@@ -70,8 +72,28 @@ class Laue(Tried):
 
     @property
     def rms_px(self):
-        off = numpy.concatenate([crystal.off for crystal in self.crystals])
-        return float(numpy.sqrt((off**2).sum(axis=1).mean()))
+        return float(numpy.sqrt((self._away**2).mean()))
+
+    @property
+    def _away(self):
+        return numpy.linalg.norm(numpy.concatenate([crystal.off for crystal in self.crystals]), axis=1)
+
+    @property
+    def verdict(self):
+        """See judged()."""
+        return judged(self._against()) if self.status == "indexed" else ("bad", "")
+
+    def _against(self):
+        left, far, scatter = len(self.at) - self.indexed, float(numpy.median(self._away)), self.fit.doubt
+        yield (left > 0.3 * len(self.at), left > 0.6 * len(self.at), f"{left} of {len(self.at)} spots are not indexed: further crystals, a "
+               "spectrum that reaches farther than --energies, or another crystal form")
+        yield (far > 0.7, far > 1.2, f"half of the spots are more than {far:.2f} pixels from their reflections: another cell, or a crystal that "
+               "is not single")
+        strain = max(float(numpy.abs(crystal.strain(self.fit.model.cell)[0]).max()) for crystal in self.crystals)
+        yield strain > 5e-3, strain > 2e-2, f"the strain is {strain:.2g}: another cell, or wrong indices"
+        if self.fit.model.grid is not None:
+            yield (scatter > 0.6, scatter > 1.2, f"the light of spots differs from the model's by a factor of {numpy.exp(scatter):.1f}: wrong "
+                   "indices, another crystal, or another spectrum")
 
 
 def _light(photons, usable, mean, noise, at):
@@ -117,7 +139,7 @@ def _index(still, *, model, camera, band, noise, most, held, restrain):
         raise Rejected(f"it has {len(order)} spots, too few to be indexed")
     wavelengths = HC / band[1], HC / band[0]
     fit = still.fit = LaueFit(camera, model, image, wavelengths, Seen(still.at, noise_px, wide, still.found.light),
-                              [group for group in held if group != "flux"], restrain)
+                              held, restrain)
 
     def lights():
         fit.widen()
@@ -126,7 +148,7 @@ def _index(still, *, model, camera, band, noise, most, held, restrain):
             fit.fit_flux([_seen(fit, crystal, photons, usable, mean, scatter) for crystal in fit.crystals])
 
     for _ in range(most):
-        if not _one_more(fit, still, model, wavelengths, lights if fit.is_narrow else None):
+        if not _one_more(fit, still, model, wavelengths, lights):
             break
     if not fit.crystals:
         raise Rejected(f"no orientation of the cell explains enough of its {len(spots)} spots; another crystal, another camera "
@@ -139,7 +161,7 @@ def _index(still, *, model, camera, band, noise, most, held, restrain):
 
 def _one_more(fit, still, model, wavelengths, lights):
     """Searches for one more crystal among the remaining spots. Returns whether one is found.
-    lights: see _refined."""
+    lights: a function that fits the widths of spots, and the flux."""
     first = not fit.crystals
     taken = numpy.concatenate([crystal.spot for crystal in fit.crystals]) if not first else numpy.zeros(0, int)
     free = numpy.setdiff1d(numpy.arange(len(still.at)), taken)
@@ -163,28 +185,50 @@ def _one_more(fit, still, model, wavelengths, lights):
                 break
         if best is not None:
             break
+    if best is not None:
+        best = _best_choice(fit, model, best, taken, first, lights)
     fit.camera = start if best is None else best[1]
     if best is not None:
         fit.crystals.append(best[2])
     return best is not None
 
 
+def _best_choice(fit, model, best, taken, first, lights):
+    """The choice of axes, of those that the lattice allows, or nearly so, that explains most
+    spots; among those that explain as many, the one whose structure factors agree with the light.
+    best: what _refined returned; returns the same of the choice."""
+    found = [best]
+    for choice in model.choices()[1:]:
+        fit.camera = best[1]
+        found.append(_refined(fit, Crystal(best[2].matrix @ numpy.linalg.inv(choice.T)), taken, first, lights))
+    most = max(one[0] for one in found if one)
+    found = [one for one in found if one and one[0] >= _AS_MANY * most]
+    if len(found) == 1 or model.grid is None or "flux" in fit.held:
+        return max(found, key=lambda one: one[0])
+    others, scatters = fit.crystals, []
+    for _, fit.camera, crystal in found:
+        fit.crystals, fit.doubt = [*others, crystal], numpy.nan
+        lights()
+        scatters.append(fit.doubt)
+    fit.crystals = others
+    return found[int(numpy.argmin(numpy.nan_to_num(scatters, nan=numpy.inf)))]
+
+
 def _refined(fit, crystal, taken, first, lights):
     """Refines a crystal from a first orientation, in stages. Returns the number of spots near its
     rays, the camera and the crystal; None if chance explains as many spots.
 
-    lights: a function that fits the widths of spots and the flux after each stage, for narrow
-    spectra, where the slope of the flux moves the spots. None for others, whose widths and flux are
-    fitted later.
+    In a narrow spectrum, the slope of the flux moves the spots: lights() follows each stage. In
+    others, the flux is fitted later.
     """
     others, fit.sigma = fit.crystals, 1.0
-    for reach in _REACHES[3:] if lights else _REACHES if first else _REACHES[2:]:
+    for reach in _REACHES[3:] if fit.is_narrow else _REACHES if first else _REACHES[2:]:
         fit.match([crystal], reach, taken)
         if len(crystal.spot) < _FEWEST:
             return None
         fit.crystals = [crystal]
         try:
-            if lights:
+            if fit.is_narrow:
                 lights()
             fit.fit(held=("strain",) if first and reach > _REACHES[-1] else () if first else ("distance", "centre", "tilt"))
         finally:
@@ -333,9 +377,9 @@ def flux_rows(stills):
                 yield [still.index, f"{HC / wavelength:.4f}", f"{flux:.5g}", f"{sigma:.3g}"]
 
 
-_STILL = ["shot", "image", "status", "spots", "indexed", "lattices", "within_half_px", "within_1_px", "rms_px", "distance_mm", "distance_sigma", "foot_fast_px",
+_STILL = ["shot", "image", "status", "verdict", "spots", "indexed", "lattices", "within_half_px", "within_1_px", "rms_px", "distance_mm", "distance_sigma", "foot_fast_px",
           "foot_fast_sigma", "foot_slow_px", "foot_slow_sigma", "tilt_x_deg", "tilt_x_sigma", "tilt_y_deg", "tilt_y_sigma", "flux_scatter",
-          "gain", "zero", "seconds", "why"]
+          "gain", "zero", "seconds", "reason", "why"]
 
 
 def rows(stills):
@@ -344,8 +388,9 @@ def rows(stills):
     for still in stills:
         row = {"shot": still.index, "image": still.image, "status": still.status, "spots": 0 if still.at is None else len(still.at), "why": still.why,
                "gain": f"{still.gain:.4g}", "zero": f"{still.zero:.4g}", "seconds": f"{still.seconds:.2f}"}
+        row["verdict"], row["reason"] = still.verdict
         if still.status == "indexed":
-            fit, away = still.fit, numpy.concatenate([numpy.linalg.norm(crystal.off, axis=1) for crystal in still.crystals])
+            fit, away = still.fit, still._away
             sigma = numpy.sqrt(numpy.diag(fit.covariance)) if fit.covariance is not None else numpy.zeros(5)
             tilt = _tilt(fit)
             row |= {"indexed": still.indexed, "lattices": len(still.crystals), "within_half_px": int((away < 0.5).sum()),

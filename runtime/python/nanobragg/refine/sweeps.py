@@ -27,6 +27,7 @@ from ._still_table import in_words
 from ._sweep_page import page
 from ._sweep_blocks import SweepBlocks
 from ._threads import one_blas_thread
+from ._verdict import judged
 
 _MOST_PIXELS = 2e7  # pixels of boxes that are fitted
 _FITTED = 3e5  # pixels of a fit
@@ -70,6 +71,19 @@ class Sweep:
     columns: dict = dataclasses.field(default_factory=dict, repr=False)  # columns of these reflections
     boxes: object = dataclasses.field(default=None, repr=False)
     own: numpy.ndarray = dataclasses.field(default=None, repr=False)  # pixels whose nearest reflection is their box's
+
+    @property
+    def verdict(self):
+        """See judged()."""
+        return judged(self._against()) if self.explained else ("bad", "")
+
+    def _against(self):
+        yield (self.chi2 > 3, self.chi2 > 5 and self.explained.profile_error > 0.2, f"chi-square of bright reflections is {self.chi2:.3g} per pixel: "
+               "the fit did not find the crystal and the detector, or spots have other shapes; see the pictures, and refine more frames")
+        yield (self.rms_px > 0.7, self.rms_px > 1.5, f"bright reflections are {self.rms_px:.2f} pixels from their places: another crystal, or a wrong "
+               "detector")
+        yield (abs(self.sums - 1) > 0.1, abs(self.sums - 1) > 0.3, f"the model has {self.sums:.2f} times the table's photons: rocking curves are "
+               "wrong, or the gain is")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -333,14 +347,15 @@ def _measure(sweep, boxes, table, bbox, summed, whole):
         sweep.rms_px = float(numpy.sqrt((away**2).sum() / len(away)))
 
 
-_COLUMNS = ["sweep", "status", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
+_COLUMNS = ["sweep", "status", "verdict", "frames", "reflections", "bright", "chi2", "chi2_poisson", "rms_px", "sums", "sums_apart",
             "sums_far", "sums_data", "sums_data_far", "turned_deg", "axis_turned_deg", "distance_mm", *CELL, "sets", "divergence_h_mrad",
-            "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "why"]
+            "divergence_v_mrad", "bandwidth_percent", "cells_a", "cells_b", "cells_c", "cells_d", "cells_e", "cells_f", "mosaicity_deg", "psf_um", "dead_time_ns", "seconds", "reason", "why"]
 
 
 def _line(sweep):
     row = {"sweep": sweep.index, "status": sweep.status, "frames": sweep.frames, "reflections": sweep.reflections,
            "bright": sweep.bright, "sums_far": sweep.sums_far, "sums_data_far": sweep.sums_data_far, "seconds": f"{sweep.seconds:.2f}", "why": sweep.why}
+    row["verdict"], row["reason"] = sweep.verdict
     if sweep.explained:
         row |= {name: f"{getattr(sweep, name):.4g}" for name in ("chi2", "chi2_poisson", "rms_px", "sums", "sums_apart", "sums_data")}
         row |= {"turned_deg": f"{sweep.turned:.5f}", "axis_turned_deg": f"{sweep.axis_turned:.5f}",
