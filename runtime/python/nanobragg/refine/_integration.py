@@ -21,7 +21,7 @@ _SHARE = 1e-3  # part of a reflection's light that a set of blocks has at least 
 _FAINT = 1e-5  # part of a reflection's light in a pixel that is left out
 _ROUNDS = 5  # solutions, each with the weights of the one before
 _OFFSETS = (1e-3, 3e-3, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)  # sigmas of a box's background, parts of the still's, that are tried
-_BRIGHTEST = 5.0  # sigmas by which pixels without light may be brighter
+_BRIGHTEST = 10.0  # sigmas by which pixels without light may be brighter
 _USUAL = 3.0  # sigmas from the background of all boxes that those of one are usually
 _MEDIAN = 0.455  # the square of a normal number is as often less as it is more
 
