@@ -1453,6 +1453,23 @@ class OfFurtherLattices(unittest.TestCase):
                     mock.patch.object(_lattices, "_by_chance", return_value=chance):
                 self.assertEqual(len(_lattices.lattices_of(spots, [None], mock.Mock(cell=(50, 50, 50, 90, 90, 90)), 3)), count)
 
+    def test_an_axis_along_the_beam(self):
+        """Nodes of a long axis near the beam are dense: an orientation that is off by a degree takes
+        the next node in a part of the image, and fits as many spots, a pixel off."""
+        random, cell = np.random.default_rng(0), np.array([57.9, 57.9, 150.2, 90, 90, 90])
+        model, detector = Model("", cell, _core.indexing_choices("P 41 21 2", cell.tolist(), 0.0)[0]), Detector(1.0, 0.172, 200.0, (500.0, 500.0))
+        turn = rotation(np.radians([3.0, -5.0, 0.0])) @ rotation(np.array([0, 0, 0.7]))
+        truth = Fitted(turn @ np.linalg.inv(real_basis(cell * (1.0008, 1.0008, 0.999, 1, 1, 1))).T, Detector(1.0, 0.172, 200.3, (501.0, 501.0)), ISOTROPIC)
+        at = near_sphere(truth, (1000, 1000), np.radians(0.22))
+        at = at[random.random(len(at)) < 0.6] + random.normal(scale=0.15, size=(1, 2))
+        spots = Spots(at, random.exponential(1000, len(at)), np.full(len(at), 5), np.zeros((len(at), 4), int))
+        for axis in np.eye(3)[:2]:
+            begun = rotation(np.radians(1.6) * axis) @ turn, 1.0, 0.45, np.zeros(3)
+            with mock.patch.object(_lattices, "orient", return_value=begun):
+                found = _lattices.orientation(spots, [detector], model)
+            same = np.linalg.inv(truth.matrix) @ found.matrix
+            np.testing.assert_allclose(same, np.rint(same), atol=0.012)
+
     def test_three_of_a_dense_pattern(self):
         """Four in ten spots are near reflections of any lattice, so that two thirds of the spots of
         the third one are near another's, too."""

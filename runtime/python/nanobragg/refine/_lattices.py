@@ -22,6 +22,7 @@ STAGES = ((0.25, 12.0, 1.5, {}), (0.35, 6.0, 1.2, {}), (0.5, 4.0, 1.0, {}),
           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}),
           (numpy.inf, 2.5, 1.0, {"tilt": 0.01, "mosaic": 0.5, "shape": 3e-3}))
 _SEVERAL = 25  # spots that a stage has at least
+_CLEAR = 0.6  # part of the spots near nodes of an orientation that is clearly right
 _WITHIN, _PIECE = 2.5, 8.0  # pixels, of spots that are indexed, and of their pieces
 _ON, _SHARP = 1.0, 3  # pixels, of spots in one pixel, and more than so many of them
 _WIDER, _FLAT, _FARTHEST = 1.5, 0.35, numpy.radians(4.0)  # steps in which the angle off the sphere grows where nodes are spread that evenly up to it; rad
@@ -82,15 +83,33 @@ def orientation(spots, detectors, model, held=False, sure=True):
                   if (oriented := orient(detector.scattering_vectors(spots.at), spots.light, model.cell, shifted))]
     if not found:
         raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
-    turn, scale, part, shift, detector = max(found, key=lambda one: one[2])
+    found.sort(key=lambda one: -one[2])
+    _, scale, part, *_ = found[0]
     if part < 0.3 or held and abs(scale - 1) > _SCALE:
         raise Rejected(f"no orientation of the cell puts a third of its {len(spots)} spots near reflections")
-    if not held:
-        detector = detector.shifted(shift)
-        # Scattering vectors that are too long mean a distance that is too short.
-        detector.distance *= scale
-    fitted = Fitted(turn @ numpy.linalg.inv(real_basis(model.cell)).T, detector, ISOTROPIC)
-    return _sure(fit_stages(fitted, spots, model.system, STAGES, held), spots)
+
+    def fitted(turn, scale, part, shift, detector):
+        if not held:
+            # Scattering vectors that are too long mean a distance that is too short.
+            detector = detector.shifted(shift)
+            detector.distance *= scale
+        return fit_stages(Fitted(turn @ basis, detector, ISOTROPIC), spots, model.system, STAGES, held)
+
+    basis = numpy.linalg.inv(real_basis(model.cell)).T
+    best, worse = fitted(*found[0]), numpy.inf
+    while part < _CLEAR and not held and _misfit(best) < 0.9 * worse:
+        # The longest axis may be turned by a node along the beam: again from there, with the cell and the detector as they were.
+        worse, (left, _, right) = _misfit(best), numpy.linalg.svd(best.matrix @ numpy.linalg.inv(basis))
+        try:
+            best = min(best, fitted(left @ right, 1.0, part, numpy.zeros(3), found[0][4]), key=_misfit)
+        except Rejected:
+            break
+    return _sure(best, spots)
+
+
+def _misfit(fitted):
+    """The mean square of the distances between spots and reflections, pixels^2."""
+    return float(numpy.where(fitted.indexed, (fitted.off**2).sum(axis=1), _WITHIN**2).mean())
 
 
 def _sure(fitted, spots):

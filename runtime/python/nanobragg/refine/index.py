@@ -28,6 +28,7 @@ from ._still_search import Search, search_still
 from ._still_table import lattice_rows, rows
 from ._threads import one_blas_thread
 from ._together import bring_together, compare_fit
+from ._verdict import verdict
 
 _CHAINED = ("distance", "centre", "tilt", "cell")  # numbers that stills of one crystal share, held while their pixels are fitted
 
@@ -256,9 +257,9 @@ def _observations(stills, amplitudes):
 
 def _refine_factors(stills, model, tested, deal, how, kept):
     """Fits the pixels of all stills again, with structure factors that follow from the model and
-    from the stills whose numbers are not in ``tested``."""
+    from the stills that are not bad and whose numbers are not in ``tested``."""
     good = [still for still in stills if still.explained]
-    training = [still for still in good if still.index not in tested and len(still.explained.integrated.hkl)]
+    training = [still for still in good if _merges(still, tested) and len(still.explained.integrated.hkl)]
     if not training:
         raise ValueError("no still is left to refine structure factors on; give more images, or test fewer of them")
     for still in good:
@@ -270,9 +271,15 @@ def _refine_factors(stills, model, tested, deal, how, kept):
     _explain(good, dataclasses.replace(model, grid=amplitudes.values(logarithms)), deal, how, kept)
 
 
+def _merges(still, tested):
+    """Whether structure factors follow from a still: intensities of bad ones are those of other
+    reflections."""
+    return still.index not in tested and verdict(still)[0] != "bad"
+
+
 def write(out, stills, model, kept, tested=(), full=False):
     """Writes tables, lists and pages of stills. Stills whose pixels are fitted are merged, except
-    those whose numbers are in ``tested``. kept: the store of their pixels. full: see
+    bad ones and those whose numbers are in ``tested``. kept: the store of their pixels. full: see
     _still_files.integrated."""
     os.makedirs(out, exist_ok=True)
     good, pages = [still for still in stills if still.status == "indexed"], []
@@ -280,7 +287,7 @@ def write(out, stills, model, kept, tested=(), full=False):
         _still_files.write_indexed(out, good, model)
     if explained := [still for still in good if still.explained]:
         _still_files.write_integrated(out, explained, model, full)
-        pages = _write_merged(out, [still for still in explained if still.index not in tested], model)
+        pages = _write_merged(out, [still for still in explained if _merges(still, tested)], model)
     table = list(rows(stills))
     _report.write_table(os.path.join(out, "shots.csv"), table)
     _report.write_table(os.path.join(out, "lattices.csv"), list(lattice_rows(stills)))
