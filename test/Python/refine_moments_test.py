@@ -116,6 +116,20 @@ class Fitted(unittest.TestCase):
             for column, (one, other) in enumerate(zip(rows[:, :, i].T, slope.T)):
                 np.testing.assert_allclose(one, other, atol=1e-4 * np.abs(other).max() + 1e-5 * scale[column], err_msg=f"{column} by {blocks.names[i]}")
 
+    def test_a_wide_set_lights_reflections_that_are_far_from_the_sphere(self):
+        """It has a hundredth of the light, and so they have less than that of theirs."""
+        blocks, fit = self.stills[0]
+        hkl = fit.spots[0] + np.array([[k, 0, 0] for k in np.arange(len(fit.spots[0])) % 2])  # every other one is another reflection
+        x, spots = np.zeros(blocks.size), (hkl, *fit.spots[1:])
+        alone = Foretold(blocks, *spots).partiality(x)
+        wide, numbers = blocks.with_set(x, np.zeros(3), 12.0, 0.01)
+        both = Foretold(wide, *spots).partiality(numbers)
+        near = alone > 0.1
+        np.testing.assert_allclose(both[near], alone[near] / 1.01, atol=0.01)
+        far = (alone == 0) & (both > 0)
+        self.assertGreater(far.sum(), 20)
+        self.assertLess(both[far].max(), 0.01)
+
     def test_a_point_spread_stays(self):
         _, fit = self.stills[0]
         response = Response(("gauss", 80.0))

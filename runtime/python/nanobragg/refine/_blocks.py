@@ -196,7 +196,7 @@ class Blocks:
         for number in numpy.unique(boxes.exposure):
             where = numpy.flatnonzero(boxes.exposure == number)
             self.parts.append(self._part(self.sim.at_pixels(rows[where]), self.measurement.exposures[number], where))
-        self.squares = boxes.squares([cell.matrix(numpy.zeros(cell.size)) for cell in self.cells])  # of the cells at the start
+        self.squares = boxes.squares([cell.matrix(numpy.zeros(cell.size)) for cell in self.cells])  # by the cells at the start
 
     def _part(self, sim, exposure, where):
         sim.set(**exposure)

@@ -69,10 +69,7 @@ def integrate(fit, boxes, detector):
     spread = (values.get("psf_fwhm", 0.0) / numpy.sqrt(8 * numpy.log(2)) / (1e-3 * detector.pixel))**2
     foretold = Foretold(blocks, hkl, lattice, panel, spread)
     mixed, tables = foretold.moments(x), foretold.tables(x)
-    light, whole = mixed[:, 0], numpy.zeros(len(hkl))
-    for moments, table, lit, at, _ in tables:
-        whole[at] += moments[at, 0] / table["partiality"][lit]
-    partiality = light / numpy.maximum(whole, 1e-300)
+    light, partiality = mixed[:, 0], foretold.partiality(x)
     shares = [moments[:, 0] / numpy.maximum(light, 1e-300) for moments, *_ in tables]
     squares = sum(share * q2 for share, (*_, q2) in zip(shares, tables))
     half = numpy.clip(numpy.ceil(_REACH * numpy.sqrt(mixed[:, [3, 5]].max(axis=1, initial=0.0))), 2, _FARTHEST).astype(int)
