@@ -227,6 +227,10 @@ class Metals(unittest.TestCase):
                                 (("--geometry=77 50", "--energies=5,27"), "neither a file nor six numbers of LaueTools"),
                                 (("--geometry=-7 50 50 0 0 0.1", "--energies=5,27"), "greater than 0"),
                                 ((geometry, "--energies=5,27", "--sets=3"), "--sets"),
+                                ((geometry, "--energies=5000,27000"), "energies is 5000,27000; give the lower"),
+                                ((geometry, "--energies=5,27", "--offset=inf"), "--offset is inf; it has to be finite"),
+                                ((geometry, "--energies=5,27", "--model=0 35 34 90 90 90 P 1"), "the cell 0 35 34 90 90 90 has no volume"),
+                                ((geometry, "--energies=5,27", "--model=26 35 34 90 90 200 P 1"), "has no volume"),
                                 ((geometry, "--energies=5,27", "--", "-N", "5"), "have no effect on nb-refine laue")):
             with self.subTest(words):
                 code, _, err = run(path, f"--model={model}", f"--out={os.path.join(self.folder, 'none')}", *words)

@@ -1,6 +1,7 @@
 """nb-refine: refines the crystals of stills and sweeps, and what they share."""
 
 import collections
+import math
 import os
 import sys
 import time
@@ -246,6 +247,8 @@ def _noise(given):
     gain, offset, readout = given.gain, given.offset, given.readout
     if not 0 < gain < float("inf"):
         raise ValueError(f"--gain is {gain}; it has to be greater than 0, and finite")
+    if not math.isfinite(offset):
+        raise ValueError(f"--offset is {offset}; it has to be finite")
     return (gain, offset - readout**2 / gain) if given.noise else None
 
 

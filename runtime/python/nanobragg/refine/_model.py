@@ -36,6 +36,9 @@ class Model:
         said = re.fullmatch(r"\s*" + r"([0-9.]+)[\s,]+" * 6 + r"(\S.*)", str(path))
         if said and not os.path.exists(path):
             cell = numpy.array([float(text) for text in said.groups()[:6]])
+            cosines = numpy.cos(numpy.radians(cell[3:]))
+            if not (cell > 0).all() or not (cell[3:] < 180).all() or not 1 + 2 * cosines.prod() > (cosines**2).sum():
+                raise ValueError(f"the cell {' '.join(said.groups()[:6])} has no volume; give a, b, c (A) and three angles (degrees) above 0")
             return Model(str(path), cell, _core.indexing_choices(said[7], cell.tolist(), 0.0)[0])
         if not os.path.exists(path) and re.match(r"\s*[0-9.]+[\s,]+[0-9.]+[\s,]", str(path)):
             raise ValueError(f"the model '{path}' is neither a file nor six numbers of a cell (A, degrees) and a space group, such as "

@@ -41,6 +41,7 @@ _NEAR = 1.0  # pixels of a spot that is explained
 _TIMES = 2.0  # as many spots as by chance have to be near rays, at least: the fit has chosen among many
 _ROUNDS = 3  # in which places, widths and light are fitted in turn
 _FEWEST = 8  # spots of a crystal
+_ENERGIES = 0.5, 500.0  # keV, of spectra
 _AS_MANY = 0.9  # part of the most spots that a choice of axes explains, among which the light decides
 _ENOUGH = 0.5  # part of the spots that are explained, with which no other orientation is tried
 _ELSEWHERE = numpy.array([(41, 17), (-17, 41), (-41, -17), (17, -41)])  # pixels, where spots are near rays by chance
@@ -293,8 +294,9 @@ def laue(paths, model, energies, *, geometry=None, lattices=MOST_LATTICES, held=
     if not paths:
         raise ValueError("there are no images")
     low, high = energies
-    if not 0 < low < high < numpy.inf:
-        raise ValueError(f"energies is {low:g},{high:g}; give the lower and the upper end of the spectrum in keV, such as 5,27")
+    if not _ENERGIES[0] <= low < high <= _ENERGIES[1]:
+        raise ValueError(f"energies is {low:g},{high:g}; give the lower and the upper end of the spectrum in keV, such as 5,27, from "
+                         f"{_ENERGIES[0]:g} to {_ENERGIES[1]:g} keV")
     for name in (*held, *(restrain or {})):
         if name not in GROUPS:
             raise ValueError(f"{name} is not a parameter of this fit; there are {', '.join(GROUPS)}")
