@@ -7,6 +7,7 @@
 #include "lib/Quantities/Quantity.h"
 
 #include <span>
+#include <type_traits>
 
 namespace nanobragg {
 
@@ -36,9 +37,10 @@ struct Flag {
   /// One word per value; those in brackets may be missing: "A [B C ALPHA BETA GAMMA]".
   std::string_view values = "";
   std::string_view unit = "";
-  std::string_view fallback = ""; ///< the value that holds without the flag
-  std::string_view help = "";     ///< one line
-  Range range = Range::any();     ///< for every value that is a number
+  /// The value that holds without the flag; empty: "none", or "off" of a flag without values.
+  std::string_view fallback = "";
+  std::string_view help = ""; ///< one line
+  Range range = Range::any(); ///< for every value that is a number
   /// A first value that makes the others superfluous (`-misset random`).
   bool (*alone)(std::string_view) = nullptr;
   void (*apply)(CommandLine &, const Values &) = nullptr;
@@ -94,6 +96,21 @@ private:
   std::vector<std::string> words;
   std::span<const std::string> rest;
 };
+
+/// A flag's `apply` that stores its value in the member at `path`; without a value, true.
+template <auto... path>
+void stores(CommandLine &line, const Values &v) {
+  auto &member = (line.*....*path);
+  using Member = std::remove_reference_t<decltype(member)>;
+  if constexpr (std::is_same_v<Member, bool>)
+    member = true;
+  else if constexpr (std::is_integral_v<Member>)
+    member = v.integer();
+  else if constexpr (std::is_assignable_v<Member &, std::string>)
+    member = v.text();
+  else
+    member = v.number();
+}
 
 FlagGroup inputFlags();
 FlagGroup crystalFlags();

@@ -89,6 +89,9 @@ FlagGroup groupOf(std::string_view title, std::vector<Flag> flags, std::span<con
   for (const Quantity &row : rows)
     flags.push_back(flagOf(row));
   flags.insert(flags.end(), others.begin(), others.end());
+  for (Flag &flag : flags)
+    if (flag.fallback.empty())
+      flag.fallback = flag.values.empty() ? "off" : "none";
   return {title, std::move(flags)};
 }
 
@@ -97,15 +100,13 @@ FlagGroup crystalFlags() {
       "Crystal", {}, crystalQuantities(),
       {{.spellings = {"-mat", "-matrix"},
         .values = "FILE",
-        .fallback = "none",
         .help = "MOSFLM orientation matrix: columns a*, b*, c* (1/A), times the wavelength (A)",
-        .apply = [](CommandLine &line, const Values &v) { line.files.matrix = v.text(); }}});
+        .apply = stores<&CommandLine::files, &InputFiles::matrix>}});
 }
 
 FlagGroup beamFlags() {
   return groupOf("Beam", {}, beamQuantities(),
                  {{.spellings = {"-coherent"},
-                   .fallback = "off",
                    .help = "without effect: samples are always added incoherently",
                    .apply = [](CommandLine &, const Values &) {},
                    .idle = {&idle::always}}});

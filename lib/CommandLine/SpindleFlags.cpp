@@ -61,16 +61,14 @@ FlagGroup spindleFlags() {
            .fallback = "-osc",
            .help = "rotation range of each frame of --frames",
            .range = Range::notNegative(),
-           .apply = [](CommandLine &line,
-                       const Values &v) { line.series.oscPerFrame = v.number(); },
+           .apply = stores<&CommandLine::series, &SeriesOptions::oscPerFrame>,
            .with = "--frames"},
           {.spellings = {"--shots"},
            .values = "FILE",
-           .fallback = "none",
            .help = "stills: one image per line of a table, or per image of an .expt. The first "
                    "line of the table names flags (misset cell fluence seed ...), and the other "
                    "lines contain their values",
-           .apply = [](CommandLine &line, const Values &v) { line.series.shots = v.text(); }},
+           .apply = stores<&CommandLine::series, &SeriesOptions::shots>},
           {.spellings = {"--lattices"},
            .values = "FILE",
            .fallback = "one crystal",
@@ -79,11 +77,10 @@ FlagGroup spindleFlags() {
                "--shots, with a line per crystal. More columns: weight; turn, a rotation vector "
                "in degrees about lab x, y and z, relative to the run's orientation; from and to, "
                "the range of the spindle in degrees in which the crystal is present",
-           .apply = [](CommandLine &line, const Values &v) { line.series.lattices = v.text(); }},
+           .apply = stores<&CommandLine::series, &SeriesOptions::lattices>},
           {.spellings = {"--resume"},
-           .fallback = "off",
            .help = "continue an interrupted series: complete frames are kept",
-           .apply = [](CommandLine &line, const Values &) { line.series.resume = true; },
+           .apply = stores<&CommandLine::series, &SeriesOptions::resume>,
            .with = "--frames --shots"},
           {.spellings = {"--shard"},
            .values = "I/N",
