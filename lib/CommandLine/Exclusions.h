@@ -1,9 +1,11 @@
-// Flags that exclude each other.
+// Flags that exclude each other, and those that change nothing in this run.
 #ifndef NANOBRAGG_COMMANDLINE_EXCLUSIONS_H
 #define NANOBRAGG_COMMANDLINE_EXCLUSIONS_H
 
 #include "lib/CommandLine/CommandLine.h"
+#include "lib/Quantities/Quantity.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +31,14 @@ const GivenFlag *questionOf(const CommandLine &line);
 
 /// Throws UsageError for the first pair that `line` has, naming both as the user spelt them.
 void refuseExclusions(const CommandLine &line);
+
+/// One sentence for each flag that was given and has no effect: a quantity that nothing was chosen
+/// by (`neverRead`, of CompleteExperiment), or a flag whose row says so.
+std::vector<std::string> flagsWithoutEffect(const CommandLine &line,
+                                            const std::vector<const Field *> &neverRead);
+
+/// As the user wrote them: the flags that name a file of the image, for whoever writes none.
+std::vector<std::string> flagsOfImageFiles(const CommandLine &line);
 
 } // namespace nanobragg
 #endif

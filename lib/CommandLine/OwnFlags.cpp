@@ -2,10 +2,10 @@
 
 #include "lib/CommandLine/Flag.h"
 #include "lib/CommandLine/Numbers.h"
-#include "lib/CommandLine/WrappedText.h"
 #include "lib/Files/TextScanner.h"
 #include "lib/Quantities/ClosestWord.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace nanobragg {
@@ -68,6 +68,23 @@ std::vector<std::string> listOf(const std::string &value) {
     begin = end + 1;
   }
   return words;
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string result, row;
+  const std::string margin(indent, ' ');
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = std::min(text.find(' ', i), text.size());
+    const std::string word(text.substr(i, end - i));
+    if (!row.empty() && indent + row.size() + 1 + word.size() > width) {
+      result += row + "\n" + margin;
+      row = word;
+    } else {
+      row += (row.empty() ? "" : " ") + word;
+    }
+    i = end + 1;
+  }
+  return result + row;
 }
 
 } // namespace nanobragg

@@ -3,7 +3,6 @@
 #define NANOBRAGG_COMMANDLINE_OWNFLAGS_H
 
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/CommandLine/WrappedText.h"
 #include "lib/Experiment/Range.h"
 #include "lib/Quantities/UsageError.h"
 
@@ -12,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace nanobragg {
@@ -21,9 +21,23 @@ namespace nanobragg {
 template <typename Command>
 struct OwnFlag {
   std::string_view name, value, help; ///< no value: none is taken
-  std::string_view words = "";        ///< the values there are, where they are few
   void (*apply)(Command &, const std::string &) = nullptr;
+  std::string_view words = ""; ///< the values there are, where they are few
 };
+
+/// An `apply` that stores a text in the member at `path`, or adds it to several; without a value,
+/// true.
+template <auto... path, typename Command>
+void keeps(Command &command, const std::string &value) {
+  auto &member = (command.*....*path);
+  using Member = std::remove_reference_t<decltype(member)>;
+  if constexpr (std::is_same_v<Member, bool>)
+    member = true;
+  else if constexpr (std::is_same_v<Member, std::vector<std::string>>)
+    member.push_back(value);
+  else
+    member = value;
+}
 
 /// The meaning of the words that no flag takes.
 enum class OtherWords {
@@ -100,6 +114,9 @@ std::size_t choiceOf(std::string_view flag, const std::string &value,
                      std::span<const std::string_view> words);
 /// The words between the commas.
 std::vector<std::string> listOf(const std::string &value);
+
+/// Breaks at blanks so that no line is longer than `width`, indenting all but the first.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
 
 } // namespace nanobragg
 #endif

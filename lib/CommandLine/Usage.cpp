@@ -1,7 +1,7 @@
 #include "lib/CommandLine/CommandLine.h"
 #include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
-#include "lib/CommandLine/WrappedText.h"
+#include "lib/CommandLine/OwnFlags.h"
 
 #include "lib/Files/TextScanner.h"
 #include "lib/Quantities/ClosestWord.h"

@@ -1,11 +1,13 @@
-// Lines, words and numbers of a text file.
+// Lines, words, numbers and columns of a text file.
 #ifndef NANOBRAGG_FILES_TEXTSCANNER_H
 #define NANOBRAGG_FILES_TEXTSCANNER_H
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nanobragg::io {
 
@@ -46,6 +48,12 @@ std::string inQuotes(std::string_view word);
 
 /// Six significant digits, as printf's %g writes them in the C locale.
 std::string shortNumber(double value);
+
+/// Calls visit(line number, numbers) for each line that is not blank, with at most `columns`
+/// numbers; what follows them is ignored. Delimiters are blanks, tabs and `,;:!`; a `#` begins a
+/// comment. Throws FileError at a word that is not a number.
+void forEachRow(const std::string &path, std::string_view text, std::size_t columns,
+                const std::function<void(std::size_t, const std::vector<double> &)> &visit);
 
 } // namespace nanobragg::io
 #endif

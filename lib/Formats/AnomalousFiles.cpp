@@ -2,7 +2,6 @@
 
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
-#include "lib/Files/TextColumns.h"
 #include "lib/Files/TextScanner.h"
 #include "lib/Formats/GridSize.h"
 

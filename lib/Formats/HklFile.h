@@ -5,6 +5,7 @@
 #include "lib/Experiment/Experiment.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,16 @@ HklFile readHkl(const std::string &path, double defaultF);
 
 /// The same from the inflated content of a file that has been read; `path` is for messages.
 HklFile parseHkl(const std::string &path, const std::string &content, double defaultF);
+
+struct Reflection {
+  std::int32_t h, k, l;
+  double f;
+};
+
+/// Reads `h k l F` with nothing after it, F without exponent and of at most 15 digits, which is how
+/// nearly all lists are written. Returns the beginning of the next line; null, and who knows what
+/// in `r`, for any other line, which takes a slower reader. Both give the same numbers.
+const char *readPlainReflection(const char *p, const char *end, Reflection &r);
 
 } // namespace nanobragg::io
 #endif

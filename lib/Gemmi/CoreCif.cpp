@@ -1,6 +1,6 @@
 #include "lib/Gemmi/CoreCif.h"
 
-#include "lib/Gemmi/Operation.h"
+#include "lib/Gemmi/Expansion.h"
 
 #include <gemmi/smcif.hpp>
 #include <optional>

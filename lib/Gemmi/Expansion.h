@@ -1,4 +1,5 @@
-// From the reflections of an asymmetric unit to all of the P1 cell.
+// Space groups: their operations as text, and from the reflections of an asymmetric unit to all of
+// the P1 cell.
 #ifndef NANOBRAGG_GEMMI_EXPANSION_H
 #define NANOBRAGG_GEMMI_EXPANSION_H
 
@@ -38,6 +39,10 @@ void expandToP1(const std::string &path, const std::vector<UniqueReflection> &un
 /// listed has the factor that `result` has for it.
 void expandPhases(const std::vector<UniqueReflection> &unique, const gemmi::SpaceGroup &group,
                   StructureFactors &result);
+
+/// "-X, 0.5+Y, 1/2-Z"; gemmi takes neither upper case nor decimal fractions. Throws
+/// std::runtime_error.
+gemmi::Op operationOf(const std::string &text);
 
 } // namespace nanobragg::io
 #endif

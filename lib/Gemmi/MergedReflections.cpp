@@ -1,8 +1,12 @@
 #include "lib/Gemmi/MergedReflections.h"
 
 #include "lib/Files/FileError.h"
+#include "lib/Gemmi/Guard.h"
 
 #include <cmath>
+#include <gemmi/cif.hpp>
+#include <gemmi/elem.hpp>
+#include <gemmi/fprime.hpp>
 #define GEMMI_WRITE_IMPLEMENTATION
 #include <gemmi/mtz.hpp>
 #include <gemmi/symmetry.hpp>
@@ -139,6 +143,50 @@ std::string contentOfMtz(const MtzReflections &reflections) {
   std::string content;
   mtz.write_to_string(content);
   return content;
+}
+
+std::vector<CifItem> itemsOfCif(const std::string &path, const std::string &content) {
+  std::vector<CifItem> items;
+  const auto add = [&](const std::string &tag, std::vector<std::string> values) {
+    for (std::string &value : values)
+      value = gemmi::cif::is_null(value) ? "." : gemmi::cif::as_string(value);
+    items.emplace_back(gemmi::to_lower(tag), std::move(values));
+  };
+  const gemmi::cif::Document document =
+      withGemmi(path, "CIF", [&] { return gemmi::cif::read_string(content); });
+  for (const gemmi::cif::Block &block : document.blocks)
+    for (const gemmi::cif::Item &item : block.items) {
+      if (item.type == gemmi::cif::ItemType::Pair)
+        add(item.pair[0], {item.pair[1]});
+      for (std::size_t i = 0; item.type == gemmi::cif::ItemType::Loop && i < item.loop.width();
+           ++i) {
+        std::vector<std::string> values;
+        values.reserve(item.loop.length());
+        for (std::size_t row = 0; row < item.loop.length(); ++row)
+          values.push_back(item.loop.val(row, i));
+        add(item.loop.tags[i], std::move(values));
+      }
+    }
+  return items;
+}
+
+Dispersion cromerLiberman(const std::string &name, const std::vector<double> &energies) {
+  Dispersion result;
+  const gemmi::Element element(name);
+  // gemmi looks at the first two letters and takes SE1 for selenium.
+  const bool whole = name.size() <= 2 && std::string(element.uname()).size() == name.size();
+  if (!whole || element == gemmi::El::X)
+    return result;
+  result.atomicNumber = element.atomic_number();
+  result.weight = element.weight();
+  result.fPrime.assign(energies.size(), 0);
+  result.fDoublePrime.assign(energies.size(), 0);
+  if (result.atomicNumber < 3 || result.atomicNumber > 92)
+    return result;
+  for (std::size_t i = 0; i < energies.size(); ++i)
+    result.fPrime[i] =
+        gemmi::cromer_liberman(result.atomicNumber, energies[i], &result.fDoublePrime[i]);
+  return result;
 }
 
 } // namespace nanobragg::io

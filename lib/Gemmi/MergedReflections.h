@@ -1,8 +1,10 @@
-// The functions that lib/Formats/MergedReflections.h declares, with gemmi.
+// Functions that lib/Formats declares, on lists of reflections, items of CIF and elements, with
+// gemmi.
 #ifndef NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
 #define NANOBRAGG_GEMMI_MERGEDREFLECTIONS_H
 
 #include "lib/Formats/MergedReflections.h"
+#include "lib/Formats/StructureFactorFile.h"
 
 namespace nanobragg::io {
 
@@ -12,6 +14,12 @@ std::vector<SymmetryOperation> operationsOf(const std::string &spaceGroup);
 IndexingChoices choicesOfIndices(const std::string &spaceGroup, const std::array<double, 6> &cell,
                                  double obliquity);
 std::string contentOfMtz(const MtzReflections &reflections);
+
+/// As cifItems().
+std::vector<CifItem> itemsOfCif(const std::string &path, const std::string &content);
+
+/// As dispersionOf().
+Dispersion cromerLiberman(const std::string &element, const std::vector<double> &energies);
 
 } // namespace nanobragg::io
 #endif

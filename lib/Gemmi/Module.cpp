@@ -1,11 +1,8 @@
 // The functions that libnb-gemmi.so exports.
 #include "lib/Files/ModuleCall.h"
-#include "lib/Gemmi/CifItems.h"
-#include "lib/Gemmi/Dispersion.h"
 #include "lib/Gemmi/MergedReflections.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
-#include "lib/Gemmi/Shelx.h"
 
 using namespace nanobragg::io;
 

@@ -1,10 +1,10 @@
-#include "lib/Gemmi/Shelx.h"
+#include "lib/Gemmi/Reflections.h"
 
 #include "lib/Files/FileContents.h"
+#include "lib/Gemmi/Expansion.h"
 #include "lib/Gemmi/FrenchWilson.h"
 #include "lib/Gemmi/Guard.h"
 #include "lib/Gemmi/Merging.h"
-#include "lib/Gemmi/Operation.h"
 
 #include <algorithm>
 #include <cctype>

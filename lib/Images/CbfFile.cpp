@@ -1,9 +1,9 @@
 #include "lib/Images/CbfFile.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 
@@ -12,12 +12,10 @@ namespace {
 
 template <typename... Values>
 void add(std::string &text, const char *format, Values... values) {
-  char line[256];
   if constexpr (sizeof...(values) == 0)
-    std::snprintf(line, sizeof line, "%s", format);
+    text += format;
   else
-    std::snprintf(line, sizeof line, format, values...);
-  text += line;
+    text += formatted(format, values...);
   text += "\r\n";
 }
 

@@ -1,5 +1,6 @@
 #include "lib/Images/ImageScaling.h"
 
+#include "lib/Files/TextScanner.h"
 #include "lib/Parallel/Vectorized.h"
 
 #include <algorithm>
@@ -85,6 +86,11 @@ void scaleRowsToPgm(std::span<const float> image, const ImageRegion &region, std
             [&](std::size_t first, std::int64_t count, std::uint8_t *to) {
               convert(image.data() + first, count, scale, to);
             });
+}
+
+std::string pgmHeader(std::int64_t fastPixels, std::int64_t slowPixels, double scale) {
+  return "P5\n" + std::to_string(fastPixels) + " " + std::to_string(slowPixels) +
+         "\n# pixels scaled by " + shortNumber(scale) + "\n255\n";
 }
 
 } // namespace nanobragg::io

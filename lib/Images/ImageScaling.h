@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace nanobragg::io {
 
@@ -26,6 +27,9 @@ void scaleRowsToInt(std::span<const float> image, const ImageRegion &region, std
 /// The same of photons * scale, clipped to 0..255 and truncated.
 void scaleRowsToPgm(std::span<const float> image, const ImageRegion &region, std::int64_t begin,
                     std::int64_t end, std::int64_t width, double scale, std::uint8_t *out);
+
+/// The header of a binary PGM, with the scale in a comment, as the C program writes it.
+std::string pgmHeader(std::int64_t fastPixels, std::int64_t slowPixels, double scale);
 
 } // namespace nanobragg::io
 #endif

@@ -3,7 +3,6 @@
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
 #include "lib/Files/MemoryLimit.h"
-#include "lib/Files/TextColumns.h"
 #include "lib/Files/TextScanner.h"
 
 #include <cmath>

@@ -3,6 +3,7 @@
 #include "lib/Choose/Defaults.h"
 #include "lib/Experiment/FactorsByEnergy.h"
 #include "lib/Experiment/FlagUnits.h"
+#include "lib/Experiment/Formatted.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Files/FileError.h"
 #include "lib/Files/TextScanner.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <tuple>
 
 namespace nanobragg {
@@ -50,12 +50,10 @@ void refuseOtherCell(const std::string &path, const std::array<double, 6> &cell,
   for (std::size_t i = 0; i < 6; ++i) {
     const bool said = ofRun[i] > 0; // else by default
     if (said && std::fabs(cell[i] - ofRun[i]) > (i < 3 ? 0.005 * ofRun[i] : 0.5)) {
-      char text[160];
-      std::snprintf(text, sizeof text,
-                    "has the unit cell %.6g %.6g %.6g %.6g %.6g %.6g, which is not that of the "
-                    "structure factors; give a model of the same crystal",
-                    cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]);
-      throw io::FileError(path, text);
+      throw io::FileError(
+          path, formatted("has the unit cell %.6g %.6g %.6g %.6g %.6g %.6g, which is not that of "
+                          "the structure factors; give a model of the same crystal",
+                          cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]));
     }
   }
 }
@@ -189,9 +187,7 @@ io::DispersionTable tableOfElements(const std::vector<io::LabelledAtom> &atoms,
   const Tangents tangents(sources);
   io::DispersionTable table;
   table.energies = tangents.nodes;
-  char text[160];
-  std::snprintf(text, sizeof text, "f' and f'' are Cromer and Liberman's, at %.6g eV", sources[0]);
-  remark = text;
+  remark = formatted("f' and f'' are Cromer and Liberman's, at %.6g eV", sources[0]);
   if (sources.size() > 1)
     remark += " and so on";
   for (const io::LabelledAtom &atom : atoms) {
@@ -202,9 +198,8 @@ io::DispersionTable tableOfElements(const std::vector<io::LabelledAtom> &atoms,
       throw UsageError("the label " + io::inQuotes(atom.label) +
                        " of --anomalous-atoms is not an element, so its f' and f'' are not known; "
                        "use the symbol of an element (SE), or give --anomalous-table");
-    std::snprintf(text, sizeof text, "%s %.3f and %.3f (%s)", table.labels.empty() ? ":" : ",",
-                  of.fPrime[1], of.fDoublePrime[1], atom.label.c_str());
-    remark += text;
+    remark += formatted("%s %.3f and %.3f (%s)", table.labels.empty() ? ":" : ",", of.fPrime[1],
+                        of.fDoublePrime[1], atom.label.c_str());
     table.labels.push_back(atom.label);
     tangents.append(of.fPrime, table.fPrime);
     tangents.append(of.fDoublePrime, table.fDoublePrime);

@@ -1,5 +1,6 @@
 #include "lib/Inputs/DialsInput.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Experiment/LabPanels.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Files/FileError.h"
@@ -90,12 +91,11 @@ void takeRange(const std::array<double, 2> &range, const std::string &path,
   if (!o.dispersionSteps)
     o.dispersionSteps =
         std::int64_t(std::clamp(std::round(width / (fine * middle)) + 1, 2.0, most));
-  char text[256];
-  std::snprintf(text, sizeof text,
-                ": the beam is polychromatic; its spectrum is taken to be level from %g to %g A, "
+  loaded.remarks.push_back(
+      path +
+      formatted(": the beam is polychromatic; its spectrum is taken to be level from %g to %g A, "
                 "with %lld wavelengths (-dispsteps); --spectrum=FILE gives a measured one",
-                range[0], range[1], (long long)*o.dispersionSteps);
-  loaded.remarks.push_back(path + text);
+                range[0], range[1], (long long)*o.dispersionSteps));
 }
 
 void takeBeam(const io::DialsBeam &beam, const std::string &path, const ExperimentRequest &request,
@@ -180,12 +180,11 @@ void takeBandwidth(const io::CrystfelGeometry &geometry, const std::string &path
     o.bandwidthSigma = geometry.bandwidth;
     return;
   }
-  char text[160];
-  std::snprintf(text, sizeof text,
-                ": its bandwidth of %g %% is not used, since samples have one wavelength each; "
+  loaded.warnings.push_back(
+      path +
+      formatted(": its bandwidth of %g %% is not used, since samples have one wavelength each; "
                 "--average=closed, draws and quadrature take it",
-                100 * *geometry.bandwidth);
-  loaded.warnings.push_back(path + text);
+                100 * *geometry.bandwidth));
 }
 
 /// Where nothing says otherwise, the beam goes along z, its field and the spindle along x.

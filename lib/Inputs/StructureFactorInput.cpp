@@ -3,6 +3,7 @@
 #include "lib/Choose/Defaults.h"
 #include "lib/Experiment/DetectorGeometry.h"
 #include "lib/Experiment/FlagUnits.h"
+#include "lib/Experiment/Formatted.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Files/FileContents.h"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace nanobragg {
 namespace {
@@ -23,10 +23,8 @@ using io::StructureFactorFormat;
 using Cell = std::array<double, 6>;
 
 std::string textOf(const Cell &cell) {
-  char text[128];
-  std::snprintf(text, sizeof text, "%.6g %.6g %.6g %.6g %.6g %.6g", cell[0], cell[1], cell[2],
-                cell[3], cell[4], cell[5]);
-  return text;
+  return formatted("%.6g %.6g %.6g %.6g %.6g %.6g", cell[0], cell[1], cell[2], cell[3], cell[4],
+                   cell[5]);
 }
 
 /// Roundings of a cell are less, other crystal forms more.
@@ -169,10 +167,9 @@ void calculate(const io::NameAndLabel &file, const std::string &content,
   std::string names = file.name;
   for (const io::ModelPart &part : model.others)
     names += " and " + part.path;
-  char limit[32], energy[32];
-  std::snprintf(limit, sizeof limit, "%.3g", model.dmin);
-  std::snprintf(energy, sizeof energy, "%.0f eV",
-                units::wavelengthFromEnergy(1) / (model.wavelength * units::angstrom));
+  const std::string limit = formatted("%.3g", model.dmin);
+  const std::string energy =
+      formatted("%.0f eV", units::wavelengthFromEnergy(1) / (model.wavelength * units::angstrom));
   std::string dispersion = "without f' and f''";
   if (model.anomalous) {
     dispersion = "with f' and f'' at " + std::string(energy);

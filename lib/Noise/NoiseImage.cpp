@@ -316,4 +316,21 @@ NoiseImage drawNoise(std::span<const float> image, const ImageRegion &wanted, co
   return result;
 }
 
+std::vector<std::int32_t> drawCounts(std::span<const float> image, const ImageRegion &region,
+                                     const Gain &gain, NoiseModel model, NoiseSource source,
+                                     int threads) {
+  model.bits = 32;
+  const NoiseImage noise = drawNoise(image, region, gain, model, 0, Rule::Right, source, threads);
+  return {noise.wide.begin(), noise.wide.end()};
+}
+
+std::vector<std::int32_t> roundCounts(std::span<const float> image) {
+  std::vector<std::int32_t> counts(image.size());
+  std::ranges::transform(image, counts.begin(), [](float pixel) {
+    const double rounded = std::floor(double(pixel) + 0.5);
+    return std::isnan(rounded) ? 0 : std::int32_t(std::clamp(rounded, 0.0, 2147483647.0));
+  });
+  return counts;
+}
+
 } // namespace nanobragg::io

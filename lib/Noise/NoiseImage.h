@@ -42,5 +42,13 @@ NoiseImage drawNoise(std::span<const float> image, const ImageRegion &region, co
                      const NoiseModel &model, double adcOffset, Rule belowZero, NoiseSource source,
                      int threads = 0);
 
+/// As drawNoise(), the same deviates, but without offset and with 31 bits. 0 outside of the region.
+std::vector<std::int32_t> drawCounts(std::span<const float> image, const ImageRegion &region,
+                                     const Gain &gain, NoiseModel model, NoiseSource source,
+                                     int threads = 0);
+
+/// The image without noise, rounded to the nearest count.
+std::vector<std::int32_t> roundCounts(std::span<const float> image);
+
 } // namespace nanobragg::io
 #endif

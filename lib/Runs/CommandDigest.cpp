@@ -1,6 +1,6 @@
 #include "lib/Runs/CommandDigest.h"
 
-#include "lib/CommandLine/OutputConflicts.h"
+#include "lib/CommandLine/OutputNames.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Quantities/Printable.h"
 

@@ -1,9 +1,7 @@
 #include "lib/Runs/ExperimentOf.h"
 
 #include "lib/CommandLine/Exclusions.h"
-#include "lib/CommandLine/NoEffect.h"
-#include "lib/CommandLine/OutputConflicts.h"
-#include "lib/CommandLine/OutputFormats.h"
+#include "lib/CommandLine/OutputNames.h"
 #include "lib/Files/FileContents.h"
 #include "lib/Runs/Schedule.h"
 #include "lib/Runs/ShotTable.h"

@@ -1,27 +1,17 @@
 #include "lib/Spots/CrystfelStream.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Experiment/PhysicalConstants.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 
 namespace nanobragg {
 namespace {
 
 /// A spot that counting would find: its photons in standard deviations.
 constexpr double seen = 5;
-
-[[gnu::format(printf, 1, 2)]] std::string text(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  char line[512];
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  return line;
-}
 
 /// From the frame of an experiment to CrystFEL's.
 class ToCrystfel {
@@ -57,8 +47,8 @@ std::string geometryOf(const io::DialsExperiment &e, std::int64_t frameSlow,
                        const std::string &data) {
   const ToCrystfel turned(e.beam);
   const double length = turned(e.panels.front().origin)[2] / 1000; // m
-  std::string all = text("photon_energy = %.17g eV\nadu_per_photon = %g\nclen = %.12g m\n",
-                         photonEnergy(e), e.panels.front().gain, length);
+  std::string all = formatted("photon_energy = %.17g eV\nadu_per_photon = %g\nclen = %.12g m\n",
+                              photonEnergy(e), e.panels.front().gain, length);
   if (!data.empty())
     all += "data = " + data + "\ndim0 = %\ndim1 = ss\ndim2 = fs\n";
   for (std::size_t i = 0; i < e.panels.size(); ++i) {
@@ -66,18 +56,18 @@ std::string geometryOf(const io::DialsExperiment &e, std::int64_t frameSlow,
     const std::string name = panelName(e, i);
     const auto axis = [&](const char *key, const Vec3 &v) {
       const Vec3 t = turned(v);
-      all += text("%s/%s = %+.12fx %+.12fy %+.12fz\n", name.c_str(), key, t[0], t[1], t[2]);
+      all += formatted("%s/%s = %+.12fx %+.12fy %+.12fz\n", name.c_str(), key, t[0], t[1], t[2]);
     };
     const Vec3 origin = turned(p.origin);
     const auto [fast, slow] = p.pixels;
     const long first = long(std::int64_t(i) * frameSlow);
-    all += text("%s/res = %.12g\n", name.c_str(), 1000 / p.pixelSize[0]);
-    all += text("%s/min_fs = 0\n%s/max_fs = %ld\n%s/min_ss = %ld\n%s/max_ss = %ld\n", name.c_str(),
-                name.c_str(), long(fast - 1), name.c_str(), first, name.c_str(),
-                long(first + slow - 1));
-    all += text("%s/corner_x = %.9f\n%s/corner_y = %.9f\n%s/coffset = %.12g\n", name.c_str(),
-                origin[0] / p.pixelSize[0], name.c_str(), origin[1] / p.pixelSize[0], name.c_str(),
-                origin[2] / 1000 - length);
+    all += formatted("%s/res = %.12g\n", name.c_str(), 1000 / p.pixelSize[0]);
+    all += formatted("%s/min_fs = 0\n%s/max_fs = %ld\n%s/min_ss = %ld\n%s/max_ss = %ld\n",
+                     name.c_str(), name.c_str(), long(fast - 1), name.c_str(), first, name.c_str(),
+                     long(first + slow - 1));
+    all += formatted("%s/corner_x = %.9f\n%s/corner_y = %.9f\n%s/coffset = %.12g\n", name.c_str(),
+                     origin[0] / p.pixelSize[0], name.c_str(), origin[1] / p.pixelSize[0],
+                     name.c_str(), origin[2] / 1000 - length);
     axis("fs", p.fast);
     axis("ss", p.slow);
   }
@@ -130,17 +120,18 @@ StreamLattice streamLatticeOf(const io::DialsCrystal &crystal) {
     type = "rhombohedral";
     center = 'R';
   }
-  l.words = text("lattice_type = %s\ncentering = %c\n", type, center);
+  l.words = formatted("lattice_type = %s\ncentering = %c\n", type, center);
   if (unique != 0)
-    l.words += text("unique_axis = %c\n", unique);
+    l.words += formatted("unique_axis = %c\n", unique);
   return l;
 }
 
 std::string cellText(const io::DialsCrystal &crystal) {
   const StreamLattice l = streamLatticeOf(crystal);
   return "----- Begin unit cell -----\nCrystFEL unit cell file version 1.0\n\n" + l.words +
-         text("\na = %.5f A\nb = %.5f A\nc = %.5f A\nal = %.5f deg\nbe = %.5f deg\nga = %.5f deg\n",
-              l.edges[0], l.edges[1], l.edges[2], l.angles[0], l.angles[1], l.angles[2]) +
+         formatted(
+             "\na = %.5f A\nb = %.5f A\nc = %.5f A\nal = %.5f deg\nbe = %.5f deg\nga = %.5f deg\n",
+             l.edges[0], l.edges[1], l.edges[2], l.angles[0], l.angles[1], l.angles[2]) +
          "----- End unit cell -----\n";
 }
 
@@ -164,12 +155,13 @@ private:
     const io::DialsPanel &p = e.panels.front();
     return "Image filename: " + image.file + "\n" +
            (image.event.empty() ? "" : "Event: " + image.event + "\n") +
-           text("Image serial number: %lld\nhit = 1\n", (long long)image.serial) +
+           formatted("Image serial number: %lld\nhit = 1\n", (long long)image.serial) +
            "indexed_by = " + indexer + "\n" +
-           text("photon_energy_eV = %.6f\nbeam_divergence = %.2e rad\nbeam_bandwidth = %.2e %%\n",
-                photonEnergy(e), image.size.divergence, 200 * image.size.bandwidth) +
-           text("average_camera_length = %.6f m\n",
-                std::fabs(dot(p.origin, cross(p.fast, p.slow))) / 1000);
+           formatted(
+               "photon_energy_eV = %.6f\nbeam_divergence = %.2e rad\nbeam_bandwidth = %.2e %%\n",
+               photonEnergy(e), image.size.divergence, 200 * image.size.bandwidth) +
+           formatted("average_camera_length = %.6f m\n",
+                     std::fabs(dot(p.origin, cross(p.fast, p.slow))) / 1000);
   }
 
   std::string peaks() const {
@@ -180,25 +172,25 @@ private:
         if (s.intensity < seen * std::sqrt(s.variance) || s.intensity < seen * seen)
           continue;
         ++count;
-        list += text("%8.3f %8.3f %10.4f %12.2f   %s\n", s.pixel[0], slabRow(s), inverseD(s),
-                     s.intensity, panelName(e, s.panel).c_str());
+        list += formatted("%8.3f %8.3f %10.4f %12.2f   %s\n", s.pixel[0], slabRow(s), inverseD(s),
+                          s.intensity, panelName(e, s.panel).c_str());
       }
-    return text("num_peaks = %zu\nPeaks from peak search\n", count) +
+    return formatted("num_peaks = %zu\nPeaks from peak search\n", count) +
            "  fs/px    ss/px (1/d)/nm^-1    Intensity  Panel\n" + list + "End of peak list\n";
   }
 
   std::string lattice(const io::DialsExperiment &m) const {
     const StreamLattice l = streamLatticeOf(*m.crystal);
     std::string all =
-        text("Cell parameters %.5f %.5f %.5f nm, %.5f %.5f %.5f deg\n", l.edges[0] / 10,
-             l.edges[1] / 10, l.edges[2] / 10, l.angles[0], l.angles[1], l.angles[2]);
+        formatted("Cell parameters %.5f %.5f %.5f nm, %.5f %.5f %.5f deg\n", l.edges[0] / 10,
+                  l.edges[1] / 10, l.edges[2] / 10, l.angles[0], l.angles[1], l.angles[2]);
     std::array<Vec3, 3> stars = io::reciprocalOf(m.crystal->real);
     for (int i = 0; i < 3; ++i) {
       if (m.scan && m.goniometer) // as it stands in the middle of the image
         stars[i] = rotatedAbout(m.goniometer->axis,
                                 units::radians(m.scan->start + m.scan->width / 2), stars[i]);
       const Vec3 v = scaled(turned(stars[i]), perNanometre);
-      all += text("%cstar = %+.7f %+.7f %+.7f nm^-1\n", "abc"[i], v[0], v[1], v[2]);
+      all += formatted("%cstar = %+.7f %+.7f %+.7f nm^-1\n", "abc"[i], v[0], v[1], v[2]);
     }
     return all + l.words;
   }
@@ -208,16 +200,16 @@ private:
     for (const Spot &s : spots)
       limit = std::max(limit, inverseD(s));
     std::string all =
-        text("profile_radius = %.5f nm^-1\n", perNanometre * image.size.node) +
-        text("diffraction_resolution_limit = %.4f nm^-1 or %.4f A\n", limit,
-             limit > 0 ? perNanometre / limit : 0) +
-        text("num_reflections = %zu\nnum_saturated_reflections = 0\n", spots.size()) +
+        formatted("profile_radius = %.5f nm^-1\n", perNanometre * image.size.node) +
+        formatted("diffraction_resolution_limit = %.4f nm^-1 or %.4f A\n", limit,
+                  limit > 0 ? perNanometre / limit : 0) +
+        formatted("num_reflections = %zu\nnum_saturated_reflections = 0\n", spots.size()) +
         "Reflections measured after indexing\n"
         "   h    k    l            I   sigma(I)       peak background    fs/px    ss/px panel\n";
     for (const Spot &s : spots)
-      all += text("%4d %4d %4d %12.2f %10.2f %10.2f %10.2f %8.3f %8.3f %s\n", s.hkl[0], s.hkl[1],
-                  s.hkl[2], s.intensity, std::sqrt(std::max(s.variance, 0.0)), s.peak, s.background,
-                  s.pixel[0], slabRow(s), panelName(e, s.panel).c_str());
+      all += formatted("%4d %4d %4d %12.2f %10.2f %10.2f %10.2f %8.3f %8.3f %s\n", s.hkl[0],
+                       s.hkl[1], s.hkl[2], s.intensity, std::sqrt(std::max(s.variance, 0.0)),
+                       s.peak, s.background, s.pixel[0], slabRow(s), panelName(e, s.panel).c_str());
     return all + "End of reflections\n";
   }
 

@@ -1,5 +1,6 @@
 #include "lib/Spots/Prediction.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Experiment/Units.h"
 #include "lib/Experiment/VectorAlgebra.h"
 #include "lib/Files/MemoryLimit.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <numeric>
 #include <stdexcept>
@@ -388,14 +388,13 @@ std::vector<Spot> predictSpots(const io::DialsExperiment &image, const Predictio
     const double expected = estimateSpots(image, limits);
     if (!isTooMany(expected))
       return predictor.predict();
-    char count[32];
-    std::snprintf(count, sizeof count, "%.2g", expected);
-    throw std::invalid_argument(
-        std::string("about ") + count + " reflections are on the detector, whose list needs " +
-        io::sizeText(bytesOfSpot * expected) + " of memory, and this process may have " +
-        io::sizeText(double(io::memoryLimit())) +
-        "; set a resolution limit (-dmin), use a smaller detector, or more "
-        "unit cells in the crystal (-N)");
+    throw std::invalid_argument("about " + formatted("%.2g", expected) +
+                                " reflections are on the detector, whose list needs " +
+                                io::sizeText(bytesOfSpot * expected) +
+                                " of memory, and this process may have " +
+                                io::sizeText(double(io::memoryLimit())) +
+                                "; set a resolution limit (-dmin), use a smaller detector, or more "
+                                "unit cells in the crystal (-N)");
   }
   return predictor.predict();
 }

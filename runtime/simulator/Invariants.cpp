@@ -1,5 +1,6 @@
 #include "runtime/simulator/Invariants.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Images/ImageRegion.h"
 #include "lib/Process/Environment.h"
 #include "lib/Program/ParameterElements.h"
@@ -45,11 +46,7 @@ bool takesPhotonsAway(const Experiment &experiment) {
   throw std::logic_error(what + ", which is a bug (NB_CHECK_IMAGES)");
 }
 
-std::string textOf(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", number);
-  return text;
-}
+std::string textOf(double number) { return formatted("%.9g", number); }
 
 double sumOf(std::span<const double> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);

@@ -1,11 +1,11 @@
 #include "runtime/simulator/QuadratureSource.h"
 
 #include "lib/Choose/AverageDraws.h"
+#include "lib/Experiment/Formatted.h"
 #include "lib/Program/Parameters.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 #include <unordered_map>
 
@@ -272,19 +272,17 @@ RunResult QuadratureSource::renderPixels(std::span<double> image, const RunOptio
     run.progress(1);
   if (groups.empty()) // no pixel is rendered
     return result;
-  char text[200];
-  std::snprintf(text, sizeof text, "quadrature: %lld to %lld draws a pixel, %.0f in the mean",
+  result.quadrature =
+      formatted("quadrature: %lld to %lld draws a pixel, %.0f in the mean",
                 (long long)groups.front().draws, (long long)groups.back().draws,
                 std::accumulate(groups.begin(), groups.end(), 0.0, [](double sum, const Group &g) {
                   return sum + double(g.draws) * double(g.pixels.size());
                 }) / double(image.size()));
-  result.quadrature = text;
   if (worst > 0) {
-    std::snprintf(text, sizeof text,
-                  "at the limit of %lld draws, %zu pixels may be off by up to %.1g of "
+    result.shortfall =
+        formatted("at the limit of %lld draws, %zu pixels may be off by up to %.1g of "
                   "the spot's peak (--average-tolerance %g)",
                   (long long)draws, groups.back().pixels.size(), worst, tolerance);
-    result.shortfall = text;
   }
   return result;
 }

@@ -1,11 +1,11 @@
 #include "runtime/simulator/ResponseSource.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Noise/Photons.h"
 #include "runtime/simulator/Invariants.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 namespace nanobragg {
@@ -90,9 +90,8 @@ EngineComparison withSpread(EngineComparison photons, std::span<const double> im
     beyond +=
         !(off <= tolerance.relative * std::fabs(reference[i]) + tolerance.ofMaximum * maximum);
   }
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "point spread: largest difference %.3e, %zu pixels are beyond the tolerance\n",
+  const std::string text =
+      formatted("point spread: largest difference %.3e, %zu pixels are beyond the tolerance\n",
                 largest, beyond);
   return {photons.differ || beyond > 0, "photons: " + photons.report + text};
 }

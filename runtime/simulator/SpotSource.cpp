@@ -1,13 +1,13 @@
 #include "runtime/simulator/SpotSource.h"
 
 #include "lib/Choose/AverageNodes.h"
+#include "lib/Experiment/Formatted.h"
 #include "lib/Program/ParameterElements.h"
 #include "lib/Program/Parameters.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <ranges>
 #include <stdexcept>
@@ -305,11 +305,10 @@ std::string SpotSource::averages() const {
     return {};
   if (areTooMany)
     return "of each pixel, since there are more reflections than pixels";
-  char text[200];
-  std::snprintf(text, sizeof text, "%s %zu spots of a table of reflections, off by %.1g of a peak",
-                isWithinTolerance ? "the sum of" : "of each pixel, since they would be the sum of",
-                spots, error);
-  return text;
+  return formatted("%s %zu spots of a table of reflections, off by %.1g of a peak",
+                   isWithinTolerance ? "the sum of"
+                                     : "of each pixel, since they would be the sum of",
+                   spots, error);
 }
 
 BoundProgram &SpotSource::program(ImageType pixels) { return imaging({}).program(pixels); }
@@ -319,12 +318,10 @@ RunResult SpotSource::render(CallersImage image, const RunOptions &run, const In
     return all.render(image, run, look);
   RunResult result = imaging(run).render(image, run, look);
   if (hasSpectrum() && !(error <= all.experiment.average.tolerance)) {
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "spots of the continuous spectrum are off by up to %.2g of their peaks, more "
+    result.shortfall =
+        formatted("spots of the continuous spectrum are off by up to %.2g of their peaks, more "
                   "than the %.1g of --average-tolerance",
                   error, all.experiment.average.tolerance);
-    result.shortfall = text;
   }
   return result;
 }

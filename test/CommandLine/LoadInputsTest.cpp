@@ -1,6 +1,6 @@
 #include "lib/Choose/Defaults.h"
+#include "lib/CommandLine/Exclusions.h"
 #include "lib/CommandLine/Flag.h"
-#include "lib/CommandLine/NoEffect.h"
 #include "lib/Runs/ExperimentOf.h"
 
 #include "test/CommandLine/Support.h"

@@ -2,7 +2,6 @@
 #include "lib/Files/FileError.h"
 #include "lib/Gemmi/Model.h"
 #include "lib/Gemmi/Reflections.h"
-#include "lib/Gemmi/Shelx.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "lib/Images/FloatImage.h"
+#include "lib/Images/ImageScaling.h"
 #include "lib/Images/NpyFile.h"
-#include "lib/Images/PgmFile.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

@@ -1,5 +1,5 @@
 // The background about each pixel is that of a sum over its square, without what is brighter.
-#include "lib/Images/LocalBackground.h"
+#include "lib/Images/Background.h"
 
 #include <gtest/gtest.h>
 

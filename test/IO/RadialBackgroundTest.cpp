@@ -1,6 +1,6 @@
 // Sums over rings and tiles are those of their pixels, and rings are interpolated between their
 // middles.
-#include "lib/Images/RadialBackground.h"
+#include "lib/Images/Background.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 #include "lib/Formats/SpectrumFile.h"
 
 #include "lib/Experiment/PhysicalConstants.h"
-#include "lib/Formats/SpectrumShape.h"
 #include "test/IO/TemporaryDirectory.h"
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-#include "lib/Formats/MatrixFile.h"
-#include "lib/Formats/SourceFile.h"
-#include "lib/Formats/StolFile.h"
+#include "lib/Formats/TextFiles.h"
 
 #include "test/IO/TemporaryDirectory.h"
 

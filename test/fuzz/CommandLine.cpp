@@ -4,7 +4,7 @@
 
 #include "lib/Choose/Defaults.h"
 #include "lib/CommandLine/CommandLine.h"
-#include "lib/CommandLine/NoEffect.h"
+#include "lib/CommandLine/Exclusions.h"
 #include "lib/Quantities/QuantityRows.h"
 
 #include <cmath>

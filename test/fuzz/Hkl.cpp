@@ -3,7 +3,6 @@
 
 #include "lib/Files/FileError.h"
 #include "lib/Formats/HklFile.h"
-#include "lib/Formats/PlainReflection.h"
 
 #include <cmath>
 #include <cstdio>

@@ -3,7 +3,7 @@
 
 #include "lib/Choose/Defaults.h"
 #include "lib/Files/FileError.h"
-#include "lib/Formats/MatrixFile.h"
+#include "lib/Formats/TextFiles.h"
 
 #include <cmath>
 #include <stdexcept>

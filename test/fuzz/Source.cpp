@@ -3,8 +3,7 @@
 
 #include "lib/Choose/Defaults.h"
 #include "lib/Files/FileError.h"
-#include "lib/Formats/SourceFile.h"
-#include "lib/Formats/StolFile.h"
+#include "lib/Formats/TextFiles.h"
 #include "lib/Quantities/QuantityRows.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "test/fuzz/FuzzTarget.h"
 
 #include "lib/Files/FileError.h"
-#include "lib/Formats/StolFile.h"
+#include "lib/Formats/TextFiles.h"
 
 #include <cmath>
 #include <vector>

@@ -4,8 +4,8 @@
 #include "nanobragg/Simulator.h"
 #include "runtime/processor/Stopwatch.h"
 #include "runtime/simulator/Placement.h"
-#include "tools/nb-bench/Clock.h"
 #include "tools/nb-bench/InstructionCount.h"
+#include "tools/nb-bench/Machine.h"
 #include "tools/shared/RunSetup.h"
 
 #include <algorithm>

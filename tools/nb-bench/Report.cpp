@@ -1,23 +1,13 @@
 #include "tools/nb-bench/Report.h"
 
-#include <nlohmann/json.hpp>
+#include "lib/Experiment/Formatted.h"
 
-#include <cstdarg>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace nanobragg {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-__attribute__((format(printf, 1, 2))) std::string formatted(const char *format, ...) {
-  char buffer[512];
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(buffer, sizeof buffer, format, arguments);
-  va_end(arguments);
-  return buffer;
-}
 
 std::string machineText(const BenchReport &report) {
   const Machine &m = report.machine;

@@ -1,10 +1,10 @@
 #include "tools/nb-cache/Listing.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Experiment/ProgramVariant.h"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <sstream>
 
 namespace nanobragg {
@@ -55,22 +55,15 @@ std::string utcText(std::time_t time) {
 }
 
 std::string sizeText(std::uint64_t bytes) {
-  char text[32];
   if (bytes < 10000)
-    std::snprintf(text, sizeof(text), "%llu B", static_cast<unsigned long long>(bytes));
-  else if (bytes < 10000 * 1024ull)
-    std::snprintf(text, sizeof(text), "%.1f KB", double(bytes) / 1024);
-  else
-    std::snprintf(text, sizeof(text), "%.1f MB", double(bytes) / (1024 * 1024));
-  return text;
+    return std::to_string(bytes) + " B";
+  if (bytes < 10000 * 1024ull)
+    return formatted("%.1f KB", double(bytes) / 1024);
+  return formatted("%.1f MB", double(bytes) / (1024 * 1024));
 }
 
 /// "-7.7 %"
-std::string changeText(double change) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%+.1f %%", 100 * (change - 1));
-  return text;
-}
+std::string changeText(double change) { return formatted("%+.1f %%", 100 * (change - 1)); }
 
 std::uint64_t totalBytes(const std::vector<CachedKernel> &kernels) {
   std::uint64_t total = 0;
@@ -107,11 +100,9 @@ std::string listAsText(const std::vector<CachedKernel> &kernels, const CacheOpti
     text = "KEY                                    SIZE  LAST USE             STATE    PRECISION  "
            "VARIANT\n";
   for (const CachedKernel &kernel : kernels) {
-    char columns[128];
-    std::snprintf(columns, sizeof(columns), "%-32s  %9s  %s  %-7s  %-9s  ", kernel.key.c_str(),
-                  sizeText(kernel.bytes).c_str(), timeText(kernel.lastUse).c_str(),
-                  stateOf(kernel, here).c_str(), field(kernel, "precision").c_str());
-    text += columns;
+    text += formatted("%-32s  %9s  %s  %-7s  %-9s  ", kernel.key.c_str(),
+                      sizeText(kernel.bytes).c_str(), timeText(kernel.lastUse).c_str(),
+                      stateOf(kernel, here).c_str(), field(kernel, "precision").c_str());
     text += kernel.problem.empty() ? unusualChoices(field(kernel, "variant")) : kernel.problem;
     text += '\n';
   }

@@ -25,7 +25,7 @@ struct Command {
 };
 
 constexpr OwnFlag<Command> flags[] = {
-    {"--json", "", "print JSON", "", [](Command &c, const std::string &) { c.json = true; }},
+    {"--json", "", "print JSON", keeps<&Command::json>},
 };
 
 std::string usage() {

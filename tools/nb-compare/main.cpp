@@ -4,7 +4,6 @@
 #include "lib/CommandLine/OwnFlags.h"
 #include "tools/nb-compare/DifferencePicture.h"
 #include "tools/nb-compare/Report.h"
-#include "tools/nb-compare/Thresholds.h"
 
 #include <algorithm>
 #include <span>
@@ -39,7 +38,7 @@ void tolerate(C &c, double &which, const char *flag, const Text &v) {
 
 constexpr OwnFlag<C> flags[] = {
     {"--shape", "SLOW,FAST",
-     "slow and fast pixels of raw floats; default: those of the other image, else square", "",
+     "slow and fast pixels of raw floats; default: those of the other image, else square",
      [](C &c, const Text &v) {
        const std::vector<Text> counts = listOf(v);
        if (counts.size() != 2)
@@ -49,7 +48,7 @@ constexpr OwnFlag<C> flags[] = {
            Shape{countOf("--shape", counts[0], 1, most), countOf("--shape", counts[1], 1, most)};
      }},
     {"--roi", "FAST_MIN FAST_MAX SLOW_MIN SLOW_MAX",
-     "compare these pixels only, bounds inclusive, as nb-sim's -roi", "",
+     "compare these pixels only, bounds inclusive, as nb-sim's -roi",
      [](C &c, const Text &v) {
        std::istringstream bounds(v);
        Text bound;
@@ -59,31 +58,31 @@ constexpr OwnFlag<C> flags[] = {
     {"--png", "FILE",
      "picture of the difference: gray where the images agree, brighter where TEST is above "
      "REFERENCE",
-     "", [](C &c, const Text &v) { c.png = v; }},
-    {"--json", "", "print JSON", "", [](C &c, const Text &) { c.json = true; }},
-    {"--peaks", "N", "brightest local maxima of each image to match; default: 20", "",
+     keeps<&C::png>},
+    {"--json", "", "print JSON", keeps<&C::json>},
+    {"--peaks", "N", "brightest local maxima of each image to match; default: 20",
      [](C &c, const Text &v) { c.search.count = std::size_t(countOf("--peaks", v, 0, 1e9)); }},
-    {"--peak-distance", "X", "pixels within which two peaks are the same; default: 5", "",
+    {"--peak-distance", "X", "pixels within which two peaks are the same; default: 5",
      [](C &c, const Text &v) { c.search.distance = positive("--peak-distance", v); }},
-    {"--rtol", "X", "relative tolerance", "",
+    {"--rtol", "X", "relative tolerance",
      [](C &c, const Text &v) { tolerate(c, c.tolerance.rtol, "--rtol", v); }},
-    {"--atol", "X", "absolute tolerance", "",
+    {"--atol", "X", "absolute tolerance",
      [](C &c, const Text &v) { tolerate(c, c.tolerance.atol, "--atol", v); }},
-    {"--atol-of-max", "X", "absolute tolerance as a fraction of the largest reference pixel", "",
+    {"--atol-of-max", "X", "absolute tolerance as a fraction of the largest reference pixel",
      [](C &c, const Text &v) { tolerate(c, c.tolerance.atolOfMax, "--atol-of-max", v); }},
-    {"--min-correlation", "X", "least correlation (Pearson)", "",
+    {"--min-correlation", "X", "least correlation (Pearson)",
      [](C &c, const Text &v) { c.thresholds.minCorrelation = limit("--min-correlation", v); }},
-    {"--max-sum-deviation", "X", "largest deviation of the ratio of the sums from 1", "",
+    {"--max-sum-deviation", "X", "largest deviation of the ratio of the sums from 1",
      [](C &c, const Text &v) { c.thresholds.maxSumDeviation = limit("--max-sum-deviation", v); }},
-    {"--max-rms", "X", "largest RMS difference", "",
+    {"--max-rms", "X", "largest RMS difference",
      [](C &c, const Text &v) { c.thresholds.maxRms = limit("--max-rms", v); }},
-    {"--max-abs", "X", "largest difference of a pixel", "",
+    {"--max-abs", "X", "largest difference of a pixel",
      [](C &c, const Text &v) { c.thresholds.maxAbsolute = limit("--max-abs", v); }},
-    {"--max-rel", "X", "largest relative difference of a pixel", "",
+    {"--max-rel", "X", "largest relative difference of a pixel",
      [](C &c, const Text &v) { c.thresholds.maxRelative = limit("--max-rel", v); }},
-    {"--max-peak-shift", "X", "largest shift of a matching peak, in pixels", "",
+    {"--max-peak-shift", "X", "largest shift of a matching peak, in pixels",
      [](C &c, const Text &v) { c.thresholds.maxPeakShift = limit("--max-peak-shift", v); }},
-    {"--min-peaks", "N", "least number of peaks that match", "",
+    {"--min-peaks", "N", "least number of peaks that match",
      [](C &c, const Text &v) {
        c.thresholds.minPeaks = std::size_t(countOf("--min-peaks", v, 0, 1e9));
      }},

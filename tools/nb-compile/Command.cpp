@@ -1,5 +1,7 @@
 #include "tools/nb-compile/Command.h"
 
+#include "lib/CommandLine/Flag.h"
+#include "lib/Program/StageNames.h"
 #include "lib/Target/GpuVendor.h"
 
 #include <algorithm>
@@ -33,8 +35,8 @@ constexpr CompileFlag flags[] = {
      "ptx: the assembly of an NVIDIA GPU; cubin: its machine code, which ptxas of the CUDA toolkit "
      "makes (NB_PTXAS names it); hsaco: the code object of an AMD GPU; spirv: the SPIR-V of "
      "OpenCL's devices",
-     "so obj asm llvm mlir nb stats stats-json pipeline header ptx cubin hsaco spirv",
-     [](C &c, const Text &v) { c.emit = v; }},
+     keeps<&C::emit>,
+     "so obj asm llvm mlir nb stats stats-json pipeline header ptx cubin hsaco spirv"},
     {"--target", "CPU",
      "native (default), x86-64-v2, x86-64-v3, x86-64-v4 or another LLVM name of an x86 processor, "
      "aarch64 or aarch64-CPU. Comma-separated targets make one file with a version for each; the "
@@ -44,22 +46,22 @@ constexpr CompileFlag flags[] = {
      "contains cubin for each, if ptxas is installed, and PTX for later chips. Chips can share a "
      "file if their warps have as many threads (32 for NVIDIA and OpenCL). With --emit=ptx, cubin "
      "and hsaco, each chip gets its own file",
+     keeps<&C::target>,
      "native x86-64-v2 x86-64-v3 x86-64-v4 aarch64 sm_80 sm_90 sm_100 gfx90a gfx942 gfx1100 "
      "gfx1201 "
-     "spirv64",
-     [](C &c, const Text &v) { c.target = v; }},
+     "spirv64"},
     {"-o", "FILE",
      "the file to write; without it, text goes to standard output. A name that ends in / is a "
      "folder, as NB_KERNEL_PATH names them: the kernel file there gets the name by which nb-sim "
      "finds it",
-     "", [](C &c, const Text &v) { c.output = v; }},
+     keeps<&C::output>},
     {"--specialize", "COUNTS",
      "make these comma-separated counts of the experiment constants of the kernel (oversample, "
      "phi_steps, mosaic_domains, sources, layers, panel_count, ncells). Such a kernel "
      "is refused for an experiment with other counts. off (default): none. With --emit=so and "
      "--target=native, the gain is printed",
-     "oversample phi_steps mosaic_domains sources layers panel_count ncells",
-     [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : listOf(v); }},
+     [](C &c, const Text &v) { c.specialize = v == "off" ? std::vector<Text>() : listOf(v); },
+     "oversample phi_steps mosaic_domains sources layers panel_count ncells"},
     {"--grad", "[MODE:]PARAMETERS",
      "make the kernel of derivatives with respect to these comma-separated parameters and groups "
      "(nb-sim --list-parameters). MODE is vjp (default: the gradient of a loss, given the loss's "
@@ -67,23 +69,23 @@ constexpr CompileFlag flags[] = {
      "direction) or hvp (change of the gradient along a direction). Images are f64. none: no "
      "derivative, only "
      "the f64 image, from which a loss is computed",
-     "", setDerivative},
+     setDerivative},
     {"--symbol", "NAME",
      "name of the object's function; default: nb_kernel_get_descriptor. A program that links "
      "several kernels needs a name for each",
-     "", [](C &c, const Text &v) { c.symbol = v; }},
+     keeps<&C::symbol>},
     {"--trace-events", "FILE", "as nb-sim's: a timeline of this process in Chrome's trace format",
-     "", [](C &c, const Text &v) { c.trace = v; }},
+     keeps<&C::trace>},
     {"-g", "",
      "with debug information: the lines of the nb program, which is written beside the file, "
      "kernel.mlir for kernel.so. The code is the same. For so, obj, ptx, cubin and hsaco",
-     "", [](C &c, const Text &) { c.lines = true; }},
+     keeps<&C::lines>},
     {"--inspect", "FILE",
      "print the contents of a kernel file; needs neither the compiler nor the processor of the "
      "kernel",
-     "", [](C &c, const Text &v) { c.inspect = v; }},
-    {"--completion", "", "print the completion of nb-sim and nb-compile for bash", "",
-     [](C &c, const Text &) { c.completion = true; }},
+     keeps<&C::inspect>},
+    {"--completion", "", "print the completion of nb-sim and nb-compile for bash",
+     keeps<&C::completion>},
 };
 
 const CompileFlag *find(std::string_view name) {
@@ -202,6 +204,62 @@ std::string compileUsage() {
   constexpr std::size_t column = 20;
   text += describeOwnFlags(compileFlags(), column) + describeCommonFlags(column, true);
   return text + "\nExit status: 0 success, 1 failure, 2 a command line that cannot be used.\n";
+}
+
+namespace {
+
+/// "c|right" or "so obj" as words; nothing when the value is free.
+std::string choicesOf(std::string_view values) {
+  std::string words(values);
+  if (words.find('|') == words.npos)
+    return "";
+  std::replace(words.begin(), words.end(), '|', ' ');
+  return words;
+}
+
+/// One branch of `case $previous in`.
+std::string branch(std::string_view flag, std::string_view words) {
+  return "    " + std::string(flag) + ") COMPREPLY=($(compgen -W '" + std::string(words) +
+         "' -- \"$current\")); return ;;\n";
+}
+
+} // namespace
+
+std::string bashCompletion() {
+  std::string simFlags, branches, compileWords, compileBranches;
+  for (const FlagGroup &group : flagGroups())
+    for (const Flag &flag : group.flags)
+      for (std::string_view spelling : flag.spellings) {
+        if (spelling.ends_with('*'))
+          continue;
+        simFlags += (simFlags.empty() ? "" : " ") + std::string(spelling);
+        if (const std::string choices =
+                flag.values == "STAGE" ? stageNamesText(" ") : choicesOf(flag.values);
+            !choices.empty())
+          branches += branch(spelling, choices);
+      }
+  for (const CompileFlag &flag : compileFlags()) {
+    compileWords += " " + std::string(flag.name);
+    if (!flag.words.empty())
+      compileBranches += branch(flag.name, flag.words);
+  }
+  // bash breaks words at '=', which leaves the flag two words back.
+  const std::string start =
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+      "  if [[ $current == = ]]; then current=\n"
+      "  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi\n";
+  const std::string finish = "  esac\n  [[ $current == -* ]] && COMPREPLY=($(compgen -W ";
+  return "# Completion for bash, generated from the tables of flags.\n"
+         "_nb_sim() {\n" +
+         start + "  case $previous in\n" + branches + finish + "\"$_nb_sim_flags\"" +
+         " -- \"$current\"))\n}\n"
+         "_nb_compile() {\n" +
+         start + "  case $previous in\n" + compileBranches + branches + finish +
+         "\"$_nb_sim_flags" + compileWords + "\" -- \"$current\"))\n}\n" + "_nb_sim_flags='" +
+         simFlags +
+         "'\n"
+         "complete -o default -F _nb_sim nb-sim\n"
+         "complete -o default -F _nb_compile nb-compile\n";
 }
 
 } // namespace nanobragg

@@ -47,5 +47,9 @@ CompileCommand parseCommand(const std::vector<std::string> &words);
 
 std::string compileUsage();
 
+/// A script that completes the flags of nb-sim and nb-compile, made from the tables that parse
+/// them.
+std::string bashCompletion();
+
 } // namespace nanobragg
 #endif

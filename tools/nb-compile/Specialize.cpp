@@ -1,5 +1,6 @@
 #include "tools/nb-compile/Specialize.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Program/BoundParameters.h"
 #include "lib/Program/ParameterGroups.h"
 #include "lib/Quantities/UsageError.h"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
 namespace nanobragg {
@@ -88,12 +88,9 @@ std::vector<FixedCount> fixedCounts(const Experiment &experiment,
 std::string describeGain(const Experiment &experiment, std::span<const char> general,
                          std::span<const char> specialized) {
   const double before = seconds(experiment, general), after = seconds(experiment, specialized);
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "specialized: this experiment takes one thread %.4g s instead of %.4g s (%+.1f "
-                "%%), the file has %zu bytes instead of %zu\n",
-                after, before, (after / before - 1) * 100, specialized.size(), general.size());
-  return text;
+  return formatted("specialized: this experiment takes one thread %.4g s instead of %.4g s (%+.1f "
+                   "%%), the file has %zu bytes instead of %zu\n",
+                   after, before, (after / before - 1) * 100, specialized.size(), general.size());
 }
 
 } // namespace nanobragg

@@ -18,8 +18,6 @@
 #include "runtime/kernels/KernelText.h"
 #include "runtime/simulator/Placement.h"
 #include "tools/nb-compile/Command.h"
-#include "tools/nb-compile/Completion.h"
-#include "tools/nb-compile/Header.h"
 #include "tools/nb-compile/Inspect.h"
 #include "tools/nb-compile/Specialize.h"
 #include "tools/shared/RunSetup.h"

@@ -28,22 +28,20 @@ using C = ExploreCommand;
 using Text = std::string;
 
 constexpr OwnFlag<C> flags[] = {
-    {"-o", "FILE", "the HTML file to write; default: report.html", "",
-     [](C &c, const Text &v) { c.output = v; }},
+    {"-o", "FILE", "the HTML file to write; default: report.html", keeps<&C::output>},
     {"--pipeline", "TEXT", "show these passes instead of the compiler's up to fusion, as in nb-try",
-     "", [](C &c, const Text &v) { c.pipeline = v; }},
-    {"--text", "", "print a version for terminals instead", "",
-     [](C &c, const Text &) { c.text = true; }},
-    {"--open", "", "show the file in the browser", "", [](C &c, const Text &) { c.open = true; }},
+     keeps<&C::pipeline>},
+    {"--text", "", "print a version for terminals instead", keeps<&C::text>},
+    {"--open", "", "show the file in the browser", keeps<&C::open>},
     {"--no-judge", "",
      "do not make kernels from the end of each stage, and do not check their image and gradient",
-     "", [](C &c, const Text &) { c.judge = false; }},
+     [](C &c, const Text &) { c.judge = false; }},
     {"--grad", "PARAMETERS",
      "comma-separated parameters whose gradient is checked; none: no gradient. Default: up to "
      "three usual ones",
-     "", [](C &c, const Text &v) { c.words.gradient = v; }},
-    {"--target", "CPU", "as nb-compile's: native (default) or an LLVM processor name", "",
-     [](C &c, const Text &v) { c.words.target = v; }},
+     keeps<&C::words, &LabWords::gradient>},
+    {"--target", "CPU", "as nb-compile's: native (default) or an LLVM processor name",
+     keeps<&C::words, &LabWords::target>},
 };
 
 std::string usage() {

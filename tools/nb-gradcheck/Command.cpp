@@ -20,27 +20,26 @@ std::size_t choice(const Text &flag, const Text &text, std::initializer_list<std
 
 const OwnFlag<C> flags[] = {
     {"--wrt", "PARAMETERS",
-     "comma-separated parameters and groups (nb-sim --list-parameters); default: scalars", "",
-     [](C &c, const Text &v) { c.parameters = v; }},
+     "comma-separated parameters and groups (nb-sim --list-parameters); default: scalars",
+     keeps<&C::parameters>},
     {"--mode", "forward|reverse",
-     "forward: derivative images; reverse: the gradient of the loss (default)", "",
+     "forward: derivative images; reverse: the gradient of the loss (default)",
      [](C &c, const Text &v) {
        c.check.mode = choice("--mode", v, {"forward", "reverse"}) == 0 ? CheckMode::Forward
                                                                        : CheckMode::Reverse;
      }},
     {"--order", "1|2",
-     "1: first derivatives (default); 2: the Hessian of the loss, column by column", "",
+     "1: first derivatives (default); 2: the Hessian of the loss, column by column",
      [](C &c, const Text &v) { c.check.order = 1 + int(choice("--order", v, {"1", "2"})); }},
     {"--engine", "fused|interpreter|both",
      "what computes the derivatives: fused, a compiled kernel; interpreter, the reference "
      "interpreter; both, one after the other (default)",
-     "",
      [](C &c, const Text &v) {
        const auto which = choice("--engine", v, {"fused", "interpreter", "both"});
        if (which < 2)
          c.engines = {which == 0 ? Engine::Fused : Engine::Interpreter};
      }},
-    {"--device", "DEVICE", deviceHelp, "",
+    {"--device", "DEVICE", deviceHelp,
      [](C &c, const Text &v) {
        const auto device = DeviceChoice::fromString(v);
        if (!device)
@@ -49,13 +48,12 @@ const OwnFlag<C> flags[] = {
      }},
     {"--reference", "interpreter|fused",
      "what the differences are taken of: images of the interpreter (default), or of a fused kernel",
-     "",
      [](C &c, const Text &v) {
        c.reference = choice("--reference", v, {"interpreter", "fused"}) == 0 ? Engine::Interpreter
                                                                              : Engine::Fused;
      }},
     {"--loss", "sum|random:SEED",
-     "sum: the sum of the pixels (default); random: with random weights between -1 and 1", "",
+     "sum: the sum of the pixels (default); random: with random weights between -1 and 1",
      [](C &c, const Text &v) {
        constexpr std::string_view prefix = "random:";
        if (v.starts_with(prefix))
@@ -64,30 +62,29 @@ const OwnFlag<C> flags[] = {
        else
          choice("--loss", v, {"sum"});
      }},
-    {"--rtol", "X", "allowed relative difference; default: 1e-6 in f64, 1e-5 mixed, 1e-2 f32", "",
+    {"--rtol", "X", "allowed relative difference; default: 1e-6 in f64, 1e-5 mixed, 1e-2 f32",
      [](C &c, const Text &v) { c.rtol = numberOf("--rtol", v, Range::positive()); }},
     {"--atol", "X",
      "allowed difference in addition, as a fraction of the largest derivative; derivatives are "
      "multiplied by the size of their parameters for this; default: 1e-10 in f64, 1e-5 mixed, 1e-2 "
      "f32",
-     "", [](C &c, const Text &v) { c.atol = numberOf("--atol", v, Range::notNegative()); }},
+     [](C &c, const Text &v) { c.atol = numberOf("--atol", v, Range::notNegative()); }},
     {"--step", "X",
      "largest step of the differences, as a fraction of the parameter's size (for an angle, of a "
      "radian); default: chosen by how fast the image changes",
-     "", [](C &c, const Text &v) { c.check.step = numberOf("--step", v, Range::positive()); }},
+     [](C &c, const Text &v) { c.check.step = numberOf("--step", v, Range::positive()); }},
     {"--elements", "N",
      "how many numbers of a vector, table or grid are checked. If it has more, some of them and a "
      "random direction through all are; default: 6",
-     "",
      [](C &c, const Text &v) { c.check.elements = std::size_t(countOf("--elements", v, 1, 1e6)); }},
-    {"--seed", "N", "seed of these choices; default: 1", "",
+    {"--seed", "N", "seed of these choices; default: 1",
      [](C &c, const Text &v) {
        c.check.seed = std::uint64_t(countOf("--seed", v, 0, 9007199254740992.0));
      }},
-    {"--together", "", "check one random direction through all parameters, and nothing else", "",
-     [](C &c, const Text &) { c.check.together = true; }},
-    {"--json", "", "print the result as JSON", "", [](C &c, const Text &) { c.json = true; }},
-    {"--threads", "N", "threads of both engines; default: one per core", "",
+    {"--together", "", "check one random direction through all parameters, and nothing else",
+     keeps<&C::check, &CheckOptions::together>},
+    {"--json", "", "print the result as JSON", keeps<&C::json>},
+    {"--threads", "N", "threads of both engines; default: one per core",
      [](C &c, const Text &v) { c.threads = int(countOf("--threads", v, 0, 4096)); }},
 };
 

@@ -1,8 +1,8 @@
 #include "tools/nb-gradcheck/Report.h"
 
-#include <nlohmann/json.hpp>
+#include "lib/Experiment/Formatted.h"
 
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace nanobragg {
 namespace {
@@ -30,41 +30,35 @@ std::string derivativeText(const CheckOptions &options) {
                                             : "gradient of the loss";
 }
 
-template <typename... Arguments>
-std::string format(const char *pattern, Arguments... arguments) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, arguments...);
-  return text;
-}
-
 } // namespace
 
 std::string checkTable(const EngineReport &report, const CheckOptions &options) {
   const CheckResult &r = report.result;
-  std::string text = format("%s of the %s engine; loss = %.17g\n", derivativeText(options).c_str(),
-                            nameOf(report.engine), r.loss);
+  std::string text = formatted("%s of the %s engine; loss = %.17g\n",
+                               derivativeText(options).c_str(), nameOf(report.engine), r.loss);
   std::size_t width = 9;
   for (const CheckedDerivative &d : r.derivatives)
     width = std::max(width, d.name.size());
-  text += format("%-*s %-9s %24s %24s %9s %9s %9s  %s\n", int(width), "parameter", "unit",
-                 "analytic", "difference", "relative", "its error", "step", "");
+  text += formatted("%-*s %-9s %24s %24s %9s %9s %9s  %s\n", int(width), "parameter", "unit",
+                    "analytic", "difference", "relative", "its error", "step", "");
   for (const CheckedDerivative &d : r.derivatives) {
-    text += format("%-*s %-9s %24.16e %24.16e %9.1e %9.1e %9.1e  %s", int(width), d.name.c_str(),
-                   d.unit.c_str(), d.analytic, d.difference, d.relativeError,
-                   d.differenceError / std::max({std::fabs(d.difference), 1e-300}), d.step,
-                   nameOf(d.verdict));
+    text += formatted("%-*s %-9s %24.16e %24.16e %9.1e %9.1e %9.1e  %s", int(width), d.name.c_str(),
+                      d.unit.c_str(), d.analytic, d.difference, d.relativeError,
+                      d.differenceError / std::max({std::fabs(d.difference), 1e-300}), d.step,
+                      nameOf(d.verdict));
     if (d.leftOut > 0)
-      text += format(", %lld pixels left out", static_cast<long long>(d.leftOut));
+      text += formatted(", %lld pixels left out", static_cast<long long>(d.leftOut));
     if (d.worstPixel > 0)
-      text += format(", worst pixel %.1e", d.worstPixel);
+      text += formatted(", worst pixel %.1e", d.worstPixel);
     text += d.why.empty() ? "\n" : ": " + d.why + "\n";
   }
   if (r.loss == 0)
     text += "the loss is zero: nothing can be checked with it\n";
-  text += format("%s: %zu derivatives, %lld images for the differences in %.2f s, derivatives in "
-                 "%.2f s\n",
-                 r.passed() ? "passed" : "FAILED", r.derivatives.size(),
-                 static_cast<long long>(r.images), r.differenceSeconds, r.analyticSeconds);
+  text +=
+      formatted("%s: %zu derivatives, %lld images for the differences in %.2f s, derivatives in "
+                "%.2f s\n",
+                r.passed() ? "passed" : "FAILED", r.derivatives.size(),
+                static_cast<long long>(r.images), r.differenceSeconds, r.analyticSeconds);
   return text;
 }
 

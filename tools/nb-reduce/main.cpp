@@ -41,12 +41,11 @@ constexpr OwnFlag<C> flags[] = {
      "--pipeline=...' (also --is=crash, fails or slower:1.5); 'nb-opt --nb-fuse {} 2>&1 | grep -q "
      "TEXT'; for a remark that is missing, '! nb-opt --remarks-filter=nb-fuse --nb-fuse {} 2>&1 | "
      "grep -q merged'",
-     "", [](C &c, const Text &v) { c.because = v; }},
-    {"-o", "FILE", "the program to write; default: standard output", "",
-     [](C &c, const Text &v) { c.output = v; }},
-    {"--plugin", "FILES", "comma-separated shared objects with dialects of the program", "",
-     [](C &c, const Text &v) { c.plugins = v; }},
-    {"--quiet", "", "print no progress", "", [](C &c, const Text &) { c.quiet = true; }},
+     keeps<&C::because>},
+    {"-o", "FILE", "the program to write; default: standard output", keeps<&C::output>},
+    {"--plugin", "FILES", "comma-separated shared objects with dialects of the program",
+     keeps<&C::plugins>},
+    {"--quiet", "", "print no progress", keeps<&C::quiet>},
 };
 
 std::string usage() {

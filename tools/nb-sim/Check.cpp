@@ -1,4 +1,5 @@
-#include "tools/nb-sim/Check.h"
+#include "lib/Experiment/Formatted.h"
+#include "tools/nb-sim/Actions.h"
 
 #include "lib/Experiment/PixelList.h"
 #include "lib/Parallel/ThreadTeam.h"
@@ -18,11 +19,7 @@
 namespace nanobragg {
 namespace {
 
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
+std::string rounded(double value) { return formatted("%.3g", value); }
 
 std::string counted(double count, const std::string &what) {
   return rounded(count) + " " + what + (count == 1 ? "" : "s");

@@ -1,4 +1,4 @@
-#include "tools/nb-sim/Derivatives.h"
+#include "tools/nb-sim/Actions.h"
 
 #include "lib/Images/NpyFile.h"
 #include "lib/Program/DeadGradients.h"
@@ -7,7 +7,6 @@
 #include "lib/Quantities/UsageError.h"
 #include "nanobragg/Simulator.h"
 #include "tools/nb-sim/GradientReport.h"
-#include "tools/nb-sim/LossFiles.h"
 #include "tools/nb-sim/NotFinite.h"
 
 #include <nlohmann/json.hpp>

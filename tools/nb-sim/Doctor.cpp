@@ -1,4 +1,5 @@
-#include "tools/nb-sim/Doctor.h"
+#include "lib/Experiment/Formatted.h"
+#include "tools/nb-sim/Actions.h"
 
 #include "lib/Files/Module.h"
 #include "lib/Parallel/ThreadTeam.h"
@@ -78,11 +79,7 @@ RunSetup smallExperiment() {
                                     "1",     "-oversample", "1",   "--quiet"}));
 }
 
-std::string seconds(const Stopwatch &watch) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f s", watch.seconds());
-  return text;
-}
+std::string seconds(const Stopwatch &watch) { return formatted("%.1f s", watch.seconds()); }
 
 std::vector<double> imageOf(RunSetup &setup, KernelProvider &kernels, const DeviceChoice &device) {
   SimulatorOptions options = setup.simulatorOptions(kernels);

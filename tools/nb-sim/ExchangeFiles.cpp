@@ -6,7 +6,6 @@
 #include "tools/nb-sim/FrameFiles.h"
 #include "tools/nb-sim/NexusSink.h"
 #include "tools/nb-sim/SeriesJournal.h"
-#include "tools/nb-sim/TrueFactors.h"
 
 namespace nanobragg {
 

@@ -1,5 +1,5 @@
-// Files of one image for other programs: miniCBF, NXmx, .expt, .refl, .stream,
-// and tables of reflections.
+// Files of one image for other programs: miniCBF, NXmx, .expt, .refl, .stream, MTZ and tables of
+// reflections.
 #ifndef NANOBRAGG_NBSIM_EXCHANGEFILES_H
 #define NANOBRAGG_NBSIM_EXCHANGEFILES_H
 
@@ -19,6 +19,12 @@ namespace nanobragg {
 
 /// Throws UsageError where --cbf is asked for and miniCBF has no room for the experiment.
 void refuseUnfitCbf(const CommandLine &line, const io::DialsExperiment &description);
+
+/// For --write-mtz: the content of an MTZ file with F(+) and F(-), electrons, of each reflection of
+/// the asymmetric unit that is not 0 in the list of the run, in the space group of -hkl or --expt
+/// (P 1 where neither has one). F is their mean. Throws UsageError where factors depend on the
+/// energy or no list says them.
+std::string trueFactors(const RunSetup &setup);
 
 class ExchangeFiles {
 public:

@@ -1,17 +1,12 @@
 #include "tools/nb-sim/FrameFiles.h"
 
-#include "lib/CommandLine/OutputFormats.h"
+#include "lib/CommandLine/OutputNames.h"
 #include "lib/Files/FileError.h"
 #include "lib/Files/InterruptGuard.h"
 #include "lib/Files/OutputFile.h"
 #include "lib/Images/CbfFile.h"
-#include "lib/Images/FloatImage.h"
-#include "lib/Images/ImageScaling.h"
 #include "lib/Images/ImageStatistics.h"
-#include "lib/Images/NpyFile.h"
-#include "lib/Images/PgmFile.h"
-#include "tools/nb-sim/PngPicture.h"
-#include "tools/nb-sim/ReportHeader.h"
+#include "tools/nb-sim/Outputs.h"
 
 #include <cmath>
 #include <filesystem>

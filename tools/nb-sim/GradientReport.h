@@ -1,9 +1,11 @@
-// The report of --grad.
+// The loss of --grad, and its report.
 #ifndef NANOBRAGG_NBSIM_GRADIENTREPORT_H
 #define NANOBRAGG_NBSIM_GRADIENTREPORT_H
 
 #include "lib/CommandLine/CommandLine.h"
+#include "nanobragg/Loss.h"
 #include "nanobragg/Simulator.h"
+#include "tools/shared/RunSetup.h"
 
 #include <string>
 #include <vector>
@@ -28,6 +30,12 @@ struct GradientReport {
   std::string toJson() const;
   std::string toTable() const;
 };
+
+/// The loss of --loss over the detector's images. Images are those of nb-compare: NumPy
+/// arrays, SMV images, whose ADC_OFFSET is subtracted, raw 32-bit floats. With --pixels, the pixels
+/// of the list are taken out of them, and an array of NumPy of one dimension has one number for
+/// each pixel of the list. Throws io::FileError.
+Loss readLoss(const RunSetup &setup);
 
 } // namespace nanobragg
 #endif

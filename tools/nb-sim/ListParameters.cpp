@@ -1,4 +1,5 @@
-#include "tools/nb-sim/ListParameters.h"
+#include "lib/Experiment/Formatted.h"
+#include "tools/nb-sim/Actions.h"
 
 #include "lib/Program/BoundParameters.h"
 #include "lib/Program/ParameterGroups.h"
@@ -12,20 +13,14 @@ namespace {
 
 std::string numbers(const double *values, int count) {
   std::string text;
-  for (int i = 0; i != count; ++i) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%s%.9g", i ? " " : "", values[i]);
-    text += number;
-  }
+  for (int i = 0; i != count; ++i)
+    text += formatted("%s%.9g", i ? " " : "", values[i]);
   return text;
 }
 
 std::string boxOf(const nb_hkl_grid &grid) {
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "h %" PRId64 "..%" PRId64 " k %" PRId64 "..%" PRId64 " l %" PRId64 "..%" PRId64,
-                grid.h_min, grid.h_max, grid.k_min, grid.k_max, grid.l_min, grid.l_max);
-  return text;
+  return formatted("h %" PRId64 "..%" PRId64 " k %" PRId64 "..%" PRId64 " l %" PRId64 "..%" PRId64,
+                   grid.h_min, grid.h_max, grid.k_min, grid.k_max, grid.l_min, grid.l_max);
 }
 
 std::string valueOf(nb_parameter_kind kind, const void *address) {

@@ -1,4 +1,4 @@
-#include "tools/nb-sim/MakeImage.h"
+#include "tools/nb-sim/Actions.h"
 
 #include "lib/Files/MemoryLimit.h"
 #include "lib/Images/ImageScaling.h"
@@ -12,7 +12,7 @@
 #include "tools/nb-sim/ExchangeFiles.h"
 #include "tools/nb-sim/NotFinite.h"
 #include "tools/nb-sim/Outputs.h"
-#include "tools/nb-sim/ProgressDisplay.h"
+#include "tools/nb-sim/Progress.h"
 #include "tools/nb-sim/SolidAngle.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include "tools/nb-sim/MakeList.h"
+#include "tools/nb-sim/Actions.h"
 
-#include "lib/CommandLine/OutputFormats.h"
+#include "lib/CommandLine/OutputNames.h"
 #include "lib/Files/OutputFile.h"
 #include "lib/Images/FloatImage.h"
 #include "lib/Images/ImageStatistics.h"

@@ -1,4 +1,4 @@
-#include "tools/nb-sim/MakeSeries.h"
+#include "tools/nb-sim/Actions.h"
 
 #include "lib/Files/FileError.h"
 #include "lib/Formats/DumpFile.h"
@@ -17,7 +17,6 @@
 #include "tools/nb-sim/NexusSink.h"
 #include "tools/nb-sim/SeriesJournal.h"
 #include "tools/nb-sim/SeriesTeam.h"
-#include "tools/nb-sim/TrueFactors.h"
 
 #include <functional>
 #include <memory>

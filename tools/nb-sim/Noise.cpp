@@ -1,7 +1,7 @@
 #include "tools/nb-sim/Noise.h"
 
 #include "lib/Experiment/Units.h"
-#include "lib/Noise/Counts.h"
+#include "lib/Noise/NoiseImage.h"
 #include "tools/shared/RunSetup.h"
 
 namespace nanobragg {

@@ -1,24 +1,93 @@
 #include "tools/nb-sim/Outputs.h"
 
-#include "lib/CommandLine/OutputFormats.h"
+#include "lib/CommandLine/OutputNames.h"
+#include "lib/Experiment/DetectorGeometry.h"
+#include "lib/Experiment/Units.h"
 #include "lib/Files/InterruptGuard.h"
 #include "lib/Files/RowWriter.h"
 #include "lib/Formats/DumpFile.h"
 #include "lib/Images/ImageScaling.h"
 #include "lib/Images/NpyFile.h"
-#include "lib/Images/PgmFile.h"
+#include "lib/Images/PngFile.h"
+#include "lib/Images/SmvFile.h"
+#include "lib/Picture/Annotations.h"
 #include "lib/Quantities/Printable.h"
 #include "tools/nb-sim/FrameFiles.h"
-#include "tools/nb-sim/PngPicture.h"
-#include "tools/nb-sim/ReportHeader.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <span>
 
 namespace nanobragg {
 
 namespace {
+
+/// The header of the image, or of one panel of several: an SMV file has one beam centre. With
+/// -compat c the header that the C program writes. By default its beam centre is the one that dxtbx
+/// reads right, and it tells the pedestal.
+io::SmvHeader headerOf(const CompleteExperiment &complete, const CommandLine &line,
+                       std::int64_t panel, std::optional<double> intScale) {
+  const Experiment &experiment = complete.experiment;
+  const Detector &detector = experiment.detector;
+  const bool several = !detector.panels.empty();
+  const DetectorReport d =
+      several ? placePanel(detector, experiment.beam.direction, complete.report.detector,
+                           detector.panels[std::size_t(panel)])
+              : complete.report.detector;
+  const double pixel = detector.pixelSize;
+  const bool c = line.semantics.isC();
+  constexpr double mm = 1000;
+
+  io::SmvHeader header;
+  header.form = c ? Rule::C : Rule::Right;
+  header.fastPixels =
+      several ? detector.panels[std::size_t(panel)].fastPixels : detector.fastPixels;
+  header.slowPixels =
+      several ? detector.panels[std::size_t(panel)].slowPixels : detector.slowPixels;
+  header.pixelSize = pixel * mm;
+  header.distance = d.distance * mm;
+  header.closeDistance = d.closeDistance * mm;
+  header.wavelength = complete.report.wavelength * 1e10;
+  if (c && !several) { // the C program has no panels
+    header.beamCenterX = d.xBeam * mm;
+    header.beamCenterY = d.yBeam * mm;
+  } else {
+    io::setDxtbxBeamCenter(header, d.fBeam * mm, d.sBeam * mm);
+    header.adcOffset = line.options.adcOffset;
+    header.intScale = intScale;
+  }
+  header.adxvCenterX = d.fBeam * mm;
+  header.adxvCenterY = (d.detSizeSlow - d.sBeam) * mm;
+  header.mosflmCenterX = (d.sBeam - 0.5 * pixel) * mm;
+  header.mosflmCenterY = (d.fBeam - 0.5 * pixel) * mm;
+  header.denzoBeamX = d.sBeam * mm;
+  header.denzoBeamY = d.fBeam * mm;
+  header.dialsOrigin = d.dialsOrigin;
+  header.xdsOrgX = d.orgX;
+  header.xdsOrgY = d.orgY;
+  header.phi = units::degrees(complete.report.phi0);
+  header.oscRange = units::degrees(complete.report.osc);
+  header.twotheta = units::degrees(complete.report.twotheta);
+  return header;
+}
+
+/// On a logarithmic scale, spots dark; several panels as they stand in space. `rings`: with
+/// resolutions and a scale bar. Throws io::FileError.
+void writePicture(io::OutputFile &out, std::span<const float> image,
+                  const CompleteExperiment &complete, bool rings) {
+  const Detector &d = complete.experiment.detector;
+  const std::vector<std::uint8_t> tones = io::logTones(image, io::chooseToneLimits(image));
+  if (d.panels.empty() && !rings) {
+    io::writePng(out, d.fastPixels, d.slowPixels, tones, io::Palette::Film);
+    return;
+  }
+  const Layout layout(complete);
+  Picture picture = layout.draw(tones);
+  if (rings)
+    annotate(picture, layout, complete, chooseRings(layout, complete));
+  io::writePng(out, picture.width, picture.height, picture.tones, io::Palette::Film);
+}
 
 std::vector<std::size_t> shapeOf(const Experiment &experiment) {
   const Detector &d = experiment.detector;

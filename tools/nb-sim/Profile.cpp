@@ -1,5 +1,6 @@
 #include "tools/nb-sim/Profile.h"
 
+#include "lib/Experiment/Formatted.h"
 #include "lib/Parallel/ThreadTeam.h"
 #include "runtime/kernels/KernelFile.h"
 
@@ -8,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -232,19 +232,17 @@ std::string Profile::table() {
     return a.first != b.first ? a.first > b.first : *a.second < *b.second;
   });
   const double all = double(std::max<std::uint64_t>(inKernels, 1));
-  char text[200];
-  std::snprintf(text, sizeof(text),
-                "\nprofile: %llu samples in kernels, %.1f%% of them on lines of the program, and "
+  std::string table =
+      formatted("\nprofile: %llu samples in kernels, %.1f%% of them on lines of the program, and "
                 "%llu elsewhere\n",
                 static_cast<unsigned long long>(inKernels), 100 * double(onLines) / all,
                 static_cast<unsigned long long>(elsewhere));
-  std::string table = text + sampledBy;
+  table += sampledBy;
   if (!rows.empty())
     table += "share   line  op\n";
-  for (const auto &[samples, place] : rows) {
-    std::snprintf(text, sizeof(text), "%5.1f%%  %4u  ", 100 * double(samples) / all, place->first);
-    table += text + place->second + "\n";
-  }
+  for (const auto &[samples, place] : rows)
+    table += formatted("%5.1f%%  %4u  ", 100 * double(samples) / all, place->first) +
+             place->second + "\n";
   return table;
 }
 

@@ -3,8 +3,8 @@
 #define NANOBRAGG_NBSIM_SERIESTEAM_H
 
 #include "lib/MPI/Ranks.h"
+#include "tools/nb-sim/Progress.h"
 #include "tools/nb-sim/SeriesJournal.h"
-#include "tools/nb-sim/SeriesProgress.h"
 
 #include <functional>
 #include <mutex>

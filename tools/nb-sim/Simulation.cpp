@@ -1,4 +1,4 @@
-#include "tools/nb-sim/Simulation.h"
+#include "tools/nb-sim/Actions.h"
 
 #include "lib/Experiment/PixelList.h"
 #include "lib/Files/OutputFile.h"
@@ -11,13 +11,7 @@
 #include "lib/Quantities/Printable.h"
 #include "nanobragg/Simulator.h"
 #include "runtime/simulator/Placement.h"
-#include "tools/nb-sim/Check.h"
-#include "tools/nb-sim/Derivatives.h"
 #include "tools/nb-sim/FramePlan.h"
-#include "tools/nb-sim/ListParameters.h"
-#include "tools/nb-sim/MakeImage.h"
-#include "tools/nb-sim/MakeList.h"
-#include "tools/nb-sim/MakeSeries.h"
 #include "tools/nb-sim/Profile.h"
 #include "tools/shared/Main.h"
 

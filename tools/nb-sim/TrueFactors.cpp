@@ -1,4 +1,4 @@
-#include "tools/nb-sim/TrueFactors.h"
+#include "tools/nb-sim/ExchangeFiles.h"
 
 #include "lib/Experiment/Units.h"
 #include "lib/Formats/MergedReflections.h"

@@ -3,8 +3,7 @@
 #include "tools/shared/Main.h"
 #include "lib/CommandLine/CommandLine.h"
 #include "runtime/kernels/CompilerLibrary.h"
-#include "tools/nb-sim/Doctor.h"
-#include "tools/nb-sim/Simulation.h"
+#include "tools/nb-sim/Actions.h"
 
 #include <memory>
 

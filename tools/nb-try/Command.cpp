@@ -13,38 +13,36 @@ constexpr OwnFlag<C> flags[] = {
      "try these passes, 'builtin.module(func.func(nb-fuse))'; may be given several times. They "
      "replace the compiler's passes up to fusion and may go further; the compiler adds the passes "
      "that a kernel still needs",
-     "", [](C &c, const Text &v) { c.pipelines.push_back(v); }},
+     keeps<&C::pipelines>},
     {"--leave-out", "PASS",
      "try the first --pipeline, or else the compiler's own, without this pass; each: without one "
      "pass after another, which shows the gain of each",
-     "", [](C &c, const Text &v) { c.leaveOut.push_back(v); }},
+     keeps<&C::leaveOut>},
     {"--until-after", "STAGE",
      "try the compiler's own pipeline up to this stage: response, hoist, branches, fuse or another "
      "one of nb-sim --until-after",
-     "", [](C &c, const Text &v) { c.untilAfter.push_back(v); }},
+     keeps<&C::untilAfter>},
     {"--bisect", "",
      "name the first pass after which the image is wrong, for the compiler's own pipeline too; "
      "without the flag this is done for each --pipeline whose image is wrong",
-     "", [](C &c, const Text &) { c.bisect = true; }},
+     keeps<&C::bisect>},
     {"--grad", "PARAMETERS",
      "comma-separated parameters whose gradient is checked; none: no gradient. Default: up "
      "to three usual ones",
-     "", [](C &c, const Text &v) { c.words.gradient = v; }},
+     keeps<&C::words, &LabWords::gradient>},
     {"--target", "CPU", "as nb-compile's: native (default), gpu-on-cpu or an LLVM processor name",
-     "", [](C &c, const Text &v) { c.words.target = v; }},
-    {"--rtol", "X", "allowed relative difference; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32", "",
+     keeps<&C::words, &LabWords::target>},
+    {"--rtol", "X", "allowed relative difference; default: 1e-9 in f64, 1e-5 mixed, 1e-3 f32",
      [](C &c, const Text &v) { c.words.rtol = numberOf("--rtol", v, {0, Range::noBound}); }},
     {"--atol-of-max", "X",
      "allowed difference in addition, as a fraction of the brightest pixel; default: 1e-12 in f64, "
      "1e-7 mixed, 1e-4 f32",
-     "",
      [](C &c, const Text &v) {
        c.words.atolOfMax = numberOf("--atol-of-max", v, {0, Range::noBound});
      }},
     {"--check-samples", "N",
      "number of samples that the interpreter computes for the comparison, in rows in the middle of "
      "the image; default: 2e6",
-     "",
      [](C &c, const Text &v) {
        c.words.checkSamples = numberOf("--check-samples", v, {1, Range::noBound});
      }},
@@ -52,14 +50,13 @@ constexpr OwnFlag<C> flags[] = {
      "runs of each kernel, in turn, of which the shortest is reported; default: 9. From 6 on the "
      "change against "
      "the default has a 95 % confidence interval; 0: no kernel is timed",
-     "",
      [](C &c, const Text &v) {
        c.repeat = unsigned(numberOf("--repeat", v, {0, Range::noBound}));
      }},
     {"--count", "",
-     "also count the instructions of a sample, in single steps of 25 microseconds each", "",
-     [](C &c, const Text &) { c.count = true; }},
-    {"--timeout", "SECONDS", "time limit of a pipeline; default: 120", "",
+     "also count the instructions of a sample, in single steps of 25 microseconds each",
+     keeps<&C::count>},
+    {"--timeout", "SECONDS", "time limit of a pipeline; default: 120",
      [](C &c, const Text &v) {
        c.words.mostSeconds = numberOf("--timeout", v, {0.1, Range::noBound});
      }},
@@ -68,26 +65,24 @@ constexpr OwnFlag<C> flags[] = {
      "abnormally), fails (it makes no kernel, or none of the gradient), differs (image or "
      "gradient is wrong), slower:X (it takes more than X times the instructions of the compiler's "
      "own). Made for nb-reduce",
-     "crash fails differs", [](C &c, const Text &v) { c.require = v; }},
+     keeps<&C::require>, "crash fails differs"},
     {"--tune", "",
      "search for the options and the order of passes, and for the knobs and alternatives of "
      "schedules (--patterns), that make the fastest right kernel of this program on this "
      "processor, beginning with --pipeline or the compiler's own. The result is kept in the cache "
      "of kernels (nb-cache list, export, import), where nb-sim and nb-compile find it for such "
      "images",
-     "", [](C &c, const Text &) { c.tune = true; }},
+     keeps<&C::tune>},
     {"--least-gain", "FRACTION",
      "--tune keeps a change if its median is faster by this fraction, and if its whole interval is "
      "faster at all; default: 0.02",
-     "",
      [](C &c, const Text &v) { c.leastGain = numberOf("--least-gain", v, {0, Range::noBound}); }},
     {"-o", "FILE",
      "also write the result of --tune to this file, for nb-sim --schedule. Without -o, no file is "
      "written, or schedule.txt if the cache cannot keep the result (a program FILE.mlir, plugins, "
      "another target, no cache)",
-     "", [](C &c, const Text &v) { c.output = v; }},
-    {"--json", "", "print the result as JSON, one object for each line", "",
-     [](C &c, const Text &) { c.json = true; }},
+     keeps<&C::output>},
+    {"--json", "", "print the result as JSON, one object for each line", keeps<&C::json>},
 };
 
 } // namespace

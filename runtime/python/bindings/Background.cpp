@@ -1,8 +1,7 @@
 // Backgrounds of images.
 #include "nanobragg/Background.h"
 
-#include "lib/Images/LocalBackground.h"
-#include "lib/Images/RadialBackground.h"
+#include "lib/Images/Background.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 
 #include <nanobind/stl/tuple.h>

@@ -1,6 +1,6 @@
 // From numbers, arrays and names of files to a simulator.
 #include "lib/Choose/Defaults.h"
-#include "lib/CommandLine/NoEffect.h"
+#include "lib/CommandLine/Exclusions.h"
 #include "lib/Experiment/LabPanels.h"
 #include "lib/Experiment/RandomOrientation.h"
 #include "lib/Experiment/VectorAlgebra.h"

@@ -2,7 +2,6 @@
 #include "lib/Experiment/PointSpreadWidth.h"
 #include "lib/Noise/NoiseImage.h"
 #include "lib/Noise/SimtbxNoise.h"
-#include "lib/Noise/SimtbxSpread.h"
 #include "lib/Response/PointSpread.h"
 #include "runtime/python/bindings/PythonSimulator.h"
 

@@ -1,5 +1,5 @@
-#include "tools/nb-compare/Peaks.h"
 #include "test/Tools/nb-compare/Images.h"
+#include "tools/nb-compare/Comparison.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,3 @@
-#include "tools/nb-compare/Thresholds.h"
 #include "test/Tools/nb-compare/Images.h"
 #include "tools/nb-compare/Report.h"
 

@@ -1,6 +1,6 @@
-// The formats that the names of outputs ask for.
-#ifndef NANOBRAGG_COMMANDLINE_OUTPUTFORMATS_H
-#define NANOBRAGG_COMMANDLINE_OUTPUTFORMATS_H
+// The files of a command line: their formats, and those that would destroy each other.
+#ifndef NANOBRAGG_COMMANDLINE_OUTPUTNAMES_H
+#define NANOBRAGG_COMMANDLINE_OUTPUTNAMES_H
 
 #include "lib/CommandLine/CommandLine.h"
 
@@ -20,6 +20,12 @@ bool wantsText(const CommandLine &line);
 
 /// The name of one panel's file: x.img becomes x_panel2.img.
 std::string nameOfPanel(const std::string &name, std::int64_t panel);
+
+/// All files that it reads, as far as they are regular files.
+std::vector<std::string> inputsRead(const CommandLine &line);
+
+/// Throws UsageError when two outputs are the same file, or an output is an input.
+void refuseOutputConflicts(const CommandLine &line);
 
 } // namespace nanobragg
 #endif
