@@ -47,7 +47,9 @@ def main():
     libraries = collections.defaultdict(dict)
     for batch in pathlib.Path(sys.argv[1]).glob("**/CMakeFiles/*.dir/Unity/unity_*.cxx"):
         for path in re.findall(r'^#include "(.*)"$', batch.read_text(encoding="utf-8"), re.M):
-            libraries[batch.parents[1].stem][path] = pathlib.Path(path).read_text(encoding="utf-8")
+            source = pathlib.Path(path)
+            if source.exists():  # batches of an earlier configuration stay in the folder
+                libraries[batch.parents[1].stem][path] = source.read_text(encoding="utf-8")
     if not libraries:
         print("skipped: the build is without -DNB_BATCHES=ON")
         return
