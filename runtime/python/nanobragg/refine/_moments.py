@@ -109,7 +109,7 @@ class Foretold:
     """
 
     def __init__(self, blocks, hkl, lattice, panel, spread):
-        self.blocks, self.hkl, self.panel, self.spread = blocks, hkl, panel, spread
+        self.blocks, self.hkl, self.lattice, self.panel, self.spread = blocks, hkl, lattice, panel, spread
         self.rows = [numpy.flatnonzero(lattice == k) for k in range(len(blocks.cells))]
         self.sims, self.last = {}, None
 
@@ -156,15 +156,12 @@ class Foretold:
         """(n,): how much of the light that a reflection would have on the sphere of all blocks.
         Sets of blocks that it is too far from the sphere for have their share of that."""
         sets = numpy.exp(x[:self.blocks.first].reshape(self.blocks.sets, -1)[:, 6])
-        lattice = numpy.empty(len(self.hkl), int)
-        for k, rows in enumerate(self.rows):
-            lattice[rows] = k
         light, whole, shares = numpy.zeros((3, len(self.hkl)))
         for share, (moments, table, lit, rows, _) in zip(sets, self.tables(x)):
             light[rows] += moments[rows, 0]
             whole[rows] += moments[rows, 0] / table.partiality[lit]
             shares[rows] += share
-        every = numpy.bincount(self.blocks.of, weights=sets)[lattice]
+        every = numpy.bincount(self.blocks.of, weights=sets)[self.lattice]
         return light * shares / numpy.maximum(whole * every, 1e-300)
 
     def jacobian(self, x, free):
