@@ -20,6 +20,7 @@ def main(words=None):
     words = list(sys.argv[1:] if words is None else words)
     warnings.showwarning = lambda message, *_, **__: print(f"nb-refine: warning: {printable(message)}", file=sys.stderr)
     warnings.simplefilter("always", Warning, append=True)  # after the package's own filter
+    warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, about numbers that a fit tries
     words, meant = named(words)
     if meant:
         warnings.warn(f"nb-refine without a command is deprecated; write nb-refine {meant} ... (nb-refine --help lists the commands)", Warning,

@@ -82,7 +82,7 @@ def orientation(spots, detectors, model, held=False, sure=True):
         found += [(*oriented, detector) for detector in detectors
                   if (oriented := orient(detector.scattering_vectors(spots.at), spots.light, model.cell, shifted))]
     if not found:
-        raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed")
+        raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed" if len(spots) else "it has no spots")
     found.sort(key=lambda one: -one[2])
     _, scale, part, *_ = found[0]
     if part < 0.3 or held and abs(scale - 1) > _SCALE:
