@@ -1059,6 +1059,9 @@ class OfNoise(unittest.TestCase):
             photons = np.random.default_rng(4).poisson(mean, (500, 500))
             self.assertEqual(noise_of(photons, photons >= 0), Noise())
         self.assertGreater(noise_of(3 * photons, photons >= 0).unit, 2)  # these are no photons
+        slow, fast = np.mgrid[-250:250, -250:250]
+        alone = np.random.default_rng(5).poisson(1e5 * np.exp(-((slow % 60 - 30)**2 + (fast % 60 - 30)**2) / 2) * (np.hypot(slow, fast) < 150))
+        self.assertEqual(noise_of(alone, alone >= 0), Noise())  # spots without a background
 
     def test_neighbours_tell_the_gain(self):
         """Where a phosphor spreads light, the noise of single pixels shows a small part of the gain."""

@@ -177,7 +177,7 @@ def box_levels(boxes, dark):
     for _ in range(3):
         noise = variance(numpy.maximum(common * number, 1e-6), boxes.calibration)
         usual = numpy.abs(found - common * number) < _USUAL * numpy.sqrt(noise + 1)
-        common = found[usual].sum() / number[usual].sum() if number[usual].sum() > 0 else common
+        common = max(found[usual].sum(), 1.0) / number[usual].sum() if number[usual].sum() > 0 else common
     level = common * expected
     noise = variance(numpy.maximum(level, 1e-6), boxes.calibration)
     offset = _offset(boxes.data, common * boxes.background, boxes, dark)

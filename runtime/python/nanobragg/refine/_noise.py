@@ -71,10 +71,11 @@ def noise_of(numbers, usable, pedestal=None):
 def _counts(numbers, usable, level, variance):
     """Whether numbers are whole and none is below zero, and those of the least light vary as counts
     of photons do: where there is more, faint spots may vary, too. Where most pixels have no photon,
-    most of the others have one."""
+    most of the others have one, or there is no background."""
     some = numbers[usable]
     if (some == 0).mean() > 0.5:
-        return bool(some.min() == 0 and (some == numpy.rint(some)).all() and (some == 1).sum() > (some > 1).sum())
+        alone = variance.min() == 0  # spots with no background between them
+        return bool(some.min() == 0 and (some == numpy.rint(some)).all() and (alone or (some == 1).sum() > (some > 1).sum()))
     dark = (variance / level)[:max(len(level) // 8, 1)]
     return bool(some.min() >= 0 and (some == numpy.rint(some)).all() and abs(numpy.median(dark) - 1) < _COUNTED)
 
