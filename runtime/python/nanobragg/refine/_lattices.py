@@ -83,25 +83,22 @@ def orientation(spots, detectors, model, held=False, sure=True):
                   if (oriented := orient(detector.scattering_vectors(spots.at), spots.light, model.cell, shifted))]
     if not found:
         raise Rejected(f"it has {len(spots)} spots, too few of them at low angles to be indexed" if len(spots) else "it has no spots")
-    found.sort(key=lambda one: -one[2])
-    _, scale, part, *_ = found[0]
+    turn, scale, part, shift, detector = max(found, key=lambda one: one[2])
     if part < 0.3 or held and abs(scale - 1) > _SCALE:
         raise Rejected(f"no orientation of the cell puts a third of its {len(spots)} spots near reflections")
-
-    def fitted(turn, scale, part, shift, detector):
-        if not held:
-            # Scattering vectors that are too long mean a distance that is too short.
-            detector = detector.shifted(shift)
-            detector.distance *= scale
-        return fit_stages(Fitted(turn @ basis, detector, ISOTROPIC), spots, model.system, STAGES, held)
-
     basis = numpy.linalg.inv(real_basis(model.cell)).T
-    best, worse = fitted(*found[0]), numpy.inf
-    while part < _CLEAR and not held and _misfit(best) < 0.9 * worse:
+    fitted = lambda turn, detector: fit_stages(Fitted(turn @ basis, detector, ISOTROPIC), spots, model.system, STAGES, held)
+    if held:
+        return _sure(fitted(turn, detector), spots)
+    # Scattering vectors that are too long mean a distance that is too short.
+    moved = detector.shifted(shift)
+    moved.distance *= scale
+    best, worse = fitted(turn, moved), numpy.inf
+    while part < _CLEAR and _misfit(best) < 0.9 * worse:
         # The longest axis may be turned by a node along the beam: again from there, with the cell and the detector as they were.
         worse, (left, _, right) = _misfit(best), numpy.linalg.svd(best.matrix @ numpy.linalg.inv(basis))
         try:
-            best = min(best, fitted(left @ right, 1.0, part, numpy.zeros(3), found[0][4]), key=_misfit)
+            best = min(best, fitted(left @ right, detector), key=_misfit)
         except Rejected:
             break
     return _sure(best, spots)
